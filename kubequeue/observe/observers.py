@@ -1,0 +1,33 @@
+"""One observer out of many: what a producer calls, joined from those who listen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from types import SimpleNamespace
+from typing import TypeVar, cast
+
+Observer = TypeVar("Observer")
+
+
+def join(protocol: type[Observer], parts: Iterable[object]) -> Observer:
+    """An observer whose hooks call those parts that have them; with no part they do nothing.
+
+    ``protocol`` names the hooks. A hook that one part has is that part's own method, so that a run
+    pays for what listens and for nothing else.
+    """
+    listeners = list(parts)
+    joined = SimpleNamespace()
+    for hook in (name for name in vars(protocol) if not name.startswith("_")):
+        setattr(joined, hook, _each([getattr(p, hook) for p in listeners if hasattr(p, hook)]))
+    return cast(Observer, joined)
+
+
+def _each(calls: list[Callable[..., None]]) -> Callable[..., None]:
+    if len(calls) == 1:
+        return calls[0]
+
+    def call_each(*args: object) -> None:
+        for call in calls:
+            call(*args)
+
+    return call_each

@@ -1,0 +1,232 @@
+"""What happened in a run: every step as an instant that can say itself, every stretch as a span.
+
+A hook appends one small tuple; sentences, spans and tables are made from these when asked for.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simpy import Environment
+
+from kubequeue.observe.sentences import sentence
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+NANOSECONDS = 1_000_000_000
+Record = tuple[int, str, str, str, Any, tuple[Any, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """One step of one part of the model.
+
+    Attributes:
+        at: seconds since the start.
+        kind: the name of the hook that told of it, such as ``got``.
+        source: the queue or controller it happened in.
+        actor: the loop or worker that did it; empty when it came from outside.
+        key: the key it was about, None when it was about none.
+        values: what else belongs to its kind.
+    """
+
+    at: float
+    kind: str
+    source: str
+    actor: str
+    key: Any
+    values: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        """The step in one sentence."""
+        return sentence(self.kind, self.actor, self.key, self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of time that a key spent in one place.
+
+    Attributes:
+        kind: ``waiting`` or ``ready`` (pending in the queue), ``locked`` (out of the queue) or
+            ``round`` (a Reconcile runs).
+        source: the queue or controller.
+        worker: who holds the key; empty while it is pending.
+        key: the key.
+        start: seconds.
+        end: seconds, None while it lasts.
+        outcome: how a round ended; empty for the other kinds.
+    """
+
+    kind: str
+    source: str
+    worker: str
+    key: Any
+    start: float
+    end: float | None
+    outcome: str = ""
+
+
+class Trace:
+    """Everything that the queues and controllers of one simulation did, in order.
+
+    >>> from kubequeue import PriorityQueue, Simulation
+    >>> sim = Simulation()
+    >>> PriorityQueue(sim, "raycluster").add("default/a")
+    >>> sim.settle()
+    >>> print(sim.trace.instants[0])
+    default/a enters the add buffer.
+    """
+
+    def __init__(self, env: Environment) -> None:
+        self._env = env
+        self._records: list[Record] = []
+
+    def __len__(self) -> int:
+        """How many steps there are. Costs O(1)."""
+        return len(self._records)
+
+    @property
+    def now(self) -> float:
+        """Virtual seconds since the start of the simulation that is traced."""
+        return self._env.now / NANOSECONDS
+
+    @property
+    def instants(self) -> list[Instant]:
+        """Every step, in order. Costs O(n)."""
+        return [Instant(at / NANOSECONDS, *rest) for at, *rest in self._records]
+
+    @property
+    def spans(self) -> list[Span]:
+        """Every stretch, in order of its start. Costs O(n log n)."""
+        return sorted(_spans(self.instants), key=lambda span: span.start)
+
+    def rounds(self) -> list[Span]:
+        """The rounds of all workers, in order of their start. Costs O(n log n)."""
+        return [span for span in self.spans if span.kind == "round"]
+
+    def story(self, key: Any = None) -> str:
+        """One line for each step, about ``key`` alone when one is given. Costs O(n)."""
+        return "\n".join(
+            f"{instant.at:10.3f} s  {instant}"
+            for instant in self.instants
+            if key is None or instant.key == key
+        )
+
+    def spans_to_pandas(self) -> DataFrame:
+        """A row for each span: kind, source, worker, key, start_s, end_s, outcome."""
+        import pandas as pd
+
+        rows = [
+            (s.kind, s.source, s.worker, str(s.key), s.start, s.end, s.outcome) for s in self.spans
+        ]
+        names = ["kind", "source", "worker", "key", "start_s", "end_s", "outcome"]
+        return pd.DataFrame(rows, columns=names)
+
+    def to_pandas(self) -> DataFrame:
+        """A row for each instant: at_s, kind, source, actor, key, sentence."""
+        import pandas as pd
+
+        rows = [
+            (i.at, i.kind, i.source, i.actor, "" if i.key is None else str(i.key), str(i))
+            for i in self.instants
+        ]
+        return pd.DataFrame(rows, columns=["at_s", "kind", "source", "actor", "key", "sentence"])
+
+    def queue(self, name: str, _by_priority: bool) -> QueueTrace:
+        """The observer of one queue."""
+        return QueueTrace(self._env, name, self._records)
+
+    def controller(self, name: str) -> ControllerTrace:
+        """The observer of one controller."""
+        return ControllerTrace(self._env, name, self._records)
+
+
+class QueueTrace:
+    """Writes down what one queue does; its methods are the hooks of ``QueueObserver``."""
+
+    def __init__(self, env: Environment, name: str, records: list[Record]) -> None:
+        self._env = env
+        self._name = name
+        self._append = records.append
+        self._loop = ""
+
+    def _write(self, kind: str, actor: str, key: Any, *values: Any) -> None:
+        self._append((self._env.now, kind, self._name, actor, key, values))
+
+    def buffered(self, keys: tuple[Any, ...], opts: Any) -> None:
+        for key in keys:
+            self._write("buffered", "", key, *opts)
+
+    def woke(self, loop: str) -> None:
+        self._loop = loop
+        self._write("woke", loop, None)
+
+    def delayed(self, key: Any, ready_at_ns: int) -> None:
+        self._write("delayed", self._loop, key, ready_at_ns)
+
+    def merged(self, key: Any, priority: int | None, ready_at_ns: int | None) -> None:
+        self._write("merged", self._loop, key, priority, ready_at_ns)
+
+    def added(self, key: Any, priority: int | None) -> None:
+        self._write("added", self._loop, key, priority)
+
+    def passed_over(self, key: Any) -> None:
+        self._write("passed_over", self._loop, key)
+
+    def waited(self, waiter: str) -> None:
+        self._write("waited", waiter, None)
+
+    def got(self, key: Any, priority: int | None, waiter: str, locked: bool) -> None:
+        self._write("got", waiter, key, priority, locked)
+
+    def abandoned(self, key: Any, waiter: str) -> None:
+        self._write("abandoned", self._loop, key, waiter)
+
+    def done(self, key: Any, holder: str | None) -> None:
+        self._write("done", holder or "", key)
+
+    def shut_down(self) -> None:
+        self._write("shut_down", "", None)
+
+
+class ControllerTrace:
+    """Writes down the rounds of one controller; its methods are hooks of ``ControllerObserver``."""
+
+    def __init__(self, env: Environment, name: str, records: list[Record]) -> None:
+        self._env = env
+        self._name = name
+        self._append = records.append
+
+    def round_started(self, worker: str, key: Any, priority: int) -> None:
+        self._append((self._env.now, "round_started", self._name, worker, key, (priority,)))
+
+    def round_ended(self, worker: str, key: Any, outcome: Any) -> None:
+        self._append((self._env.now, "round_ended", self._name, worker, key, tuple(outcome)))
+
+
+_OPENS = {"delayed": "waiting", "added": "ready", "got": "locked", "round_started": "round"}
+_CLOSES = {"added": "waiting", "got": "ready", "done": "locked", "round_ended": "round"}
+
+
+def _spans(instants: list[Instant]) -> Iterator[Span]:
+    """Pair the step that opens a stretch with the one that closes it, first opened first closed."""
+    opened: defaultdict[tuple[str, str, Any], deque[Instant]] = defaultdict(deque)
+    for instant in instants:
+        closed = opened[_CLOSES.get(instant.kind, ""), instant.source, instant.key]
+        if closed:
+            yield _span(_CLOSES[instant.kind], closed.popleft(), instant)
+        if instant.kind in _OPENS:
+            opened[_OPENS[instant.kind], instant.source, instant.key].append(instant)
+    for (kind, _, _), left in opened.items():
+        yield from (_span(kind, start, None) for start in left)
+
+
+def _span(kind: str, start: Instant, end: Instant | None) -> Span:
+    outcome = end.values[0] if kind == "round" and end else ""
+    worker = start.actor if kind in ("locked", "round") else ""
+    until = end.at if end else None
+    return Span(kind, start.source, worker, start.key, start.at, until, outcome)

@@ -1,0 +1,154 @@
+"""The worker pool: take a key, run one round, act on its result, take the next.
+
+Mirrors pkg/internal/controller/controller.go of controller-runtime v0.24.1.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator
+from typing import Any
+
+from simpy.events import Event
+
+from kubequeue.errors import (
+    InvalidArgumentError,
+    QueueStalledError,
+    ReconcileError,
+    ReconcilerContractError,
+    TerminalError,
+)
+from kubequeue.runtime.observer import ControllerObserver, Outcome
+from kubequeue.runtime.reconcile import Reconciler, Request, Result, drive
+from kubequeue.sim import Simulation, to_ns
+from kubequeue.workqueue.queue import Key, Queue
+
+_log = logging.getLogger("kubequeue")
+
+
+class Controller:
+    """``max_concurrent_reconciles`` workers that serve one queue with one reconciler.
+
+    Args:
+        sim: the simulation it lives in.
+        queue: where the workers get their keys.
+        reconcile: a generator function of a request that returns a `Result` or None.
+        name: its name in traces and metrics; by default the queue's.
+        max_concurrent_reconciles: how many worker loops to start; zero or less means 1.
+
+    Raises `InvalidArgumentError` for a reconciler that cannot be called or workers that are no
+    whole number. Mirrors ``controller.go: Controller``.
+
+    >>> from kubequeue import PriorityQueue
+    >>> sim = Simulation()
+    >>> queue = PriorityQueue(sim, name="raycluster")
+    >>> def reconcile(request):
+    ...     yield sim.sleep(1.5)
+    >>> Controller(sim, queue, reconcile, max_concurrent_reconciles=2).start()
+    >>> queue.add("default/a")
+    >>> sim.run()
+    >>> [(span.worker, span.key, span.end) for span in sim.trace.rounds()]
+    [('worker-1', 'default/a', 1.5)]
+    """
+
+    def __init__(
+        self,
+        sim: Simulation,
+        queue: Queue,
+        reconcile: Reconciler,
+        *,
+        name: str | None = None,
+        max_concurrent_reconciles: int = 1,
+    ) -> None:
+        if not callable(reconcile):
+            raise InvalidArgumentError("reconcile", reconcile, "a generator function of a request")
+        if not isinstance(max_concurrent_reconciles, int):
+            raise InvalidArgumentError(
+                "max_concurrent_reconciles", max_concurrent_reconciles, "a whole number of workers"
+            )
+        self.name = queue.name if name is None else name
+        self.max_concurrent_reconciles = max(max_concurrent_reconciles, 1)
+        self._sim = sim
+        self._env = sim.env
+        self._queue = queue
+        self._reconcile = reconcile
+        self._observer: ControllerObserver | None = None
+
+    def start(self) -> None:
+        """Start the worker loops, ``worker-1`` first. Mirrors ``controller.go: Start``.
+
+        Raises `InvalidArgumentError` on a second call, or when another controller of the
+        simulation has its name.
+        """
+        if self._observer is not None:
+            raise InvalidArgumentError("start()", "a second call", "one start for each controller")
+        self._observer = self._sim.observe(ControllerObserver, "controller", self.name)
+        self._observer.started(self.max_concurrent_reconciles)
+        for number in range(1, self.max_concurrent_reconciles + 1):
+            self._sim.process(self._work(f"worker-{number}", self._observer))
+
+    def stop(self) -> None:
+        """Shut the queue down: workers finish the round they are in and end."""
+        self._queue.shut_down()
+
+    def _work(self, worker: str, observer: ControllerObserver) -> Generator[Event, Any, None]:
+        """One worker loop. Mirrors ``controller.go: processNextWorkItem``, called for ever."""
+        queue = self._queue
+        while True:
+            key, priority, shutdown = yield from queue.get_with_priority(worker)
+            if shutdown:
+                return
+            observer.round_started(worker, key, priority)
+            started = self._env.now
+            result, panicked = yield from self._call(key)
+            observer.round_ended(worker, key, _outcome(result, self._env.now - started, panicked))
+            self._reconcile_handler(key, result, priority)
+            try:
+                queue.done(key)
+            except QueueStalledError:
+                yield self._sim.event()  # Go's worker waits here for ever
+
+    def _call(self, key: Key) -> Generator[Event, Any, tuple[Result, bool]]:
+        """One round; whether the reconciler raised. Mirrors ``controller.go: Reconcile``.
+
+        What it raises is Go's panic, caught and taken as an error, save for a `ReconcileError`,
+        which is Go's returned error.
+        """
+        request = Request.parse(key) if type(key) is str else key
+        try:
+            return (yield from drive(self._sim, self._reconcile, request)), False
+        except ReconcileError as error:
+            return Result(error=error), False
+        except ReconcilerContractError as error:
+            self._sim.event().fail(error)  # out of sim.run: this is a mistake in the program
+            return Result(error=error), False
+        except Exception as error:
+            _log.error("%s: the reconciler raised %r for %s", self.name, error, key)
+            return Result(error=error), True
+
+    def _reconcile_handler(self, key: Key, result: Result, priority: int) -> None:
+        """When the key comes back, if at all. Mirrors ``controller.go: reconcileHandler``."""
+        queue = self._queue
+        if result.priority is not None:
+            priority = result.priority
+        if result.error is not None:
+            if not isinstance(result.error, TerminalError):
+                queue.add_with_opts(key, rate_limited=True, priority=priority)
+        elif result.requeue_after > 0:
+            queue.forget(key)
+            queue.add_with_opts(key, after=result.requeue_after, priority=priority)
+        elif result.requeue:
+            queue.add_with_opts(key, rate_limited=True, priority=priority)
+        else:
+            queue.forget(key)
+
+
+def _outcome(result: Result, took_ns: int, panicked: bool) -> Outcome:
+    error = result.error
+    if error is not None:
+        text = repr(error) if panicked else str(error)
+        return Outcome("error", took_ns, text, panicked, isinstance(error, TerminalError))
+    if result.requeue_after > 0:
+        after_ns = to_ns(result.requeue_after, "requeue_after")
+        return Outcome("requeue_after", took_ns, requeue_after_ns=after_ns)
+    return Outcome("requeue" if result.requeue else "success", took_ns)

@@ -1,0 +1,190 @@
+"""The virtual world that everything else runs in: a clock, chance and whoever observes.
+
+Time is kept in integer nanoseconds, as Go keeps it, so that two equal deadlines compare equal; it
+is spoken of in seconds. Everything that lasts is a generator driven by SimPy. Nothing here reads
+the wall clock or a global random stream, so equal seeds give equal runs, byte for byte.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Generator
+from typing import Any
+
+import simpy
+from simpy.events import NORMAL, Event, Process, Timeout
+
+from kubequeue.errors import InstantNeverEndsError, InvalidArgumentError, NeverIdleError
+from kubequeue.observe.metrics import Metrics
+from kubequeue.observe.observers import Observer, join
+from kubequeue.observe.trace import Trace
+
+NANOSECONDS = 1_000_000_000
+_FOREVER = 2**63 - 1
+_MAX_EVENTS_UNTIL_IDLE = 5_000_000
+
+
+def to_ns(seconds: float, what: str) -> int:
+    """Seconds to integer nanoseconds; ``what`` names the value in the error.
+
+    Raises `InvalidArgumentError` for what is no finite number. Costs O(1).
+    """
+    try:
+        return round(seconds * NANOSECONDS)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidArgumentError(what, seconds, "a finite number of seconds") from None
+
+
+class _ShuffledEnvironment(simpy.Environment):
+    """Events of one instant come in an order drawn from a seed, one of the orders Go may choose."""
+
+    def __init__(self, stream: random.Random) -> None:
+        super().__init__()
+        self._draw = stream.getrandbits
+
+    def schedule(self, event: Event, priority: Any = NORMAL, delay: Any = 0) -> None:
+        # SimPy's own urgent events (the start of a process) stay ahead of all others.
+        drawn = priority if priority < NORMAL else NORMAL + self._draw(24)
+        super().schedule(event, drawn, delay)
+
+
+class Simulation:
+    """A run of the model: its clock, its random streams, and what observes it.
+
+    Args:
+        seed: any integer; equal seeds give equal runs, in every process.
+        shuffle_ties: events at one instant come in the order they were caused, or, when true, in
+            an order drawn from the seed. Each is an order that Go's scheduler may choose too.
+        trace: keep every step in ``sim.trace`` (memory grows with the run).
+        metrics: keep controller-runtime's metrics in ``sim.metrics``.
+        max_events_per_instant: how many events may follow one another without time moving on.
+
+    >>> sim = Simulation()
+    >>> sim.run(until=1.5)
+    >>> sim.now
+    1.5
+    """
+
+    def __init__(
+        self,
+        seed: int = 0,
+        *,
+        shuffle_ties: bool = False,
+        trace: bool = True,
+        metrics: bool = True,
+        max_events_per_instant: int = 1_000_000,
+    ) -> None:
+        self.seed = seed
+        self._streams: dict[str, random.Random] = {}
+        self.env: simpy.Environment = (
+            _ShuffledEnvironment(self.stream("ties")) if shuffle_ties else simpy.Environment()
+        )
+        self.trace = Trace(self.env)
+        self.metrics = Metrics(self.env)
+        self._observers = [*[self.trace] * trace, *[self.metrics] * metrics]
+        self._max_events_per_instant = max_events_per_instant
+
+    @property
+    def now(self) -> float:
+        """Virtual seconds since the start."""
+        return self.env.now / NANOSECONDS
+
+    @property
+    def now_ns(self) -> int:
+        """Virtual nanoseconds since the start, exact."""
+        return int(self.env.now)
+
+    def stream(self, name: str) -> random.Random:
+        """The random stream of that name: its own seed, so that using one moves no other."""
+        if name not in self._streams:
+            self._streams[name] = random.Random(f"{self.seed}/{name}")
+        return self._streams[name]
+
+    def sleep(self, seconds: float) -> Timeout:
+        """An event to yield: it fires after ``seconds`` of virtual time.
+
+        Raises `InvalidArgumentError` when ``seconds`` is negative or no finite number.
+        """
+        delay = to_ns(seconds, "seconds")
+        if delay < 0:
+            raise InvalidArgumentError("seconds", seconds, "zero or more: time cannot go back")
+        return Timeout(self.env, delay)
+
+    def event(self) -> Event:
+        """A bare event to yield: it fires when somebody calls its ``succeed()``."""
+        return Event(self.env)
+
+    def process(self, generator: Generator[Event, Any, Any]) -> Process:
+        """Start a generator beside everything else; what it yields are events to wait for."""
+        return Process(self.env, generator)
+
+    def call_at(self, seconds: float, function: Callable[[], object]) -> None:
+        """Call ``function`` when the clock shows ``seconds``.
+
+        Raises `InvalidArgumentError` when that time has passed.
+        """
+        timeout = Timeout(self.env, self._ns_ahead(seconds, "seconds"))
+        timeout.callbacks.append(lambda _: function())
+
+    def run(self, until: float | None = None) -> None:
+        """Let everything happen up to and including the time ``until``, or until nothing is left.
+
+        Raises `InvalidArgumentError` for a time that has passed, `InstantNeverEndsError` when
+        events go on for ever at one instant, and `NeverIdleError` when a run without ``until``
+        does not end by itself. The state is whole after each of them, and the run can go on.
+        """
+        if until is None:
+            self._run_until_idle()
+            return
+        ahead = self._ns_ahead(until, "until")
+        if ahead:
+            Timeout(self.env, ahead)  # moves the clock to `until` even if nothing else does
+        self._run_to(self.now_ns + ahead)
+
+    def settle(self) -> None:
+        """Let everything happen that can happen without time moving on."""
+        self._run_to(self.now_ns)
+
+    def step(self) -> bool:
+        """Let one event happen; False when there was none left. Costs O(log events)."""
+        if self.env.peek() == simpy.core.Infinity:
+            return False
+        self.env.step()
+        return True
+
+    def observe(self, protocol: type[Observer], kind: str, *args: object) -> Observer:
+        """One observer for a producer, joined from what each observer of this run makes for it.
+
+        ``kind`` names the maker, as in ``trace.queue(name)``; a run that nothing observes gives an
+        observer whose hooks do nothing.
+        """
+        parts = [getattr(observer, kind)(*args) for observer in self._observers]
+        return join(protocol, parts)
+
+    def _ns_ahead(self, seconds: float, what: str) -> int:
+        ahead = to_ns(seconds, what) - self.now_ns
+        if ahead < 0:
+            raise InvalidArgumentError(what, seconds, f"a time not before now, t = {self.now} s")
+        return ahead
+
+    def _run_to(self, deadline: int) -> None:
+        while not self._run_some(deadline):
+            pass
+
+    def _run_until_idle(self) -> None:
+        for _ in range(_MAX_EVENTS_UNTIL_IDLE // self._max_events_per_instant + 1):
+            if self._run_some(_FOREVER):
+                return
+        raise NeverIdleError(self.now, _MAX_EVENTS_UNTIL_IDLE)
+
+    def _run_some(self, deadline: int) -> bool:
+        """Run events up to ``deadline``, at most as many as one instant may hold; True when done."""
+        step, peek = self.env.step, self.env.peek
+        instant = self.env.now
+        for _ in range(self._max_events_per_instant):
+            if peek() > deadline:
+                return True
+            step()
+        if self.env.now == instant:
+            raise InstantNeverEndsError(self.now, self._max_events_per_instant)
+        return False

@@ -1,0 +1,309 @@
+"""controller-runtime's priority queue: who waits in line, in which order, and who may go.
+
+Requests come into an add buffer. Three loops do the rest, each asleep until a signal wakes it:
+`handle_add_buffer` merges the buffer into one entry for each key, `handle_waiting_items` moves
+entries whose time has come from ``waiting`` to ``ready``, and `handle_ready_items` hands ready
+entries to the workers that wait, passing over keys that are locked.
+
+Mirrors pkg/controller/priorityqueue/priorityqueue.go of controller-runtime v0.24.1, function by
+function, with the later fix that lets a hand-over be abandoned on shutdown. Go guards the state
+with mutexes; here a loop's pass is atomic, because a simulation runs one event at a time. What Go
+calls ``lockedX`` ("call me with the lock held") keeps its name.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator
+from typing import Any
+
+from simpy.events import Event
+
+from kubequeue.errors import QueueStalledError
+from kubequeue.signals import Signal, Timer
+from kubequeue.sim import NANOSECONDS, Simulation
+from kubequeue.workqueue.items import Item, PendingItems
+from kubequeue.workqueue.observer import QueueObserver
+from kubequeue.workqueue.queue import (
+    AddOpts,
+    BufferItem,
+    Getting,
+    Key,
+    Lock,
+    Queue,
+    QueueSnapshot,
+    check_key,
+)
+from kubequeue.workqueue.ratelimiter import ItemExponentialFailureRateLimiter, RateLimiter
+
+
+class PriorityQueue(Queue):
+    """A queue of keys, at most one pending entry for each, at most one worker on each.
+
+    Args:
+        sim: the simulation it lives in; its three loops start at once.
+        name: the queue's name in traces and metrics; no name, no metrics (as in Go).
+        rate_limiter: for rate-limited adds; by default 5 ms doubled with each failure, up to 1000 s.
+        merge: False keeps a separate entry for each add.
+        lock_keys: False hands a key out although a worker has it.
+        order_by_priority: False serves ready keys in order of arrival alone.
+        fixed_shutdown: False gives v0.24.1's hand-over, which can block for ever on shutdown.
+
+    >>> sim = Simulation()
+    >>> queue = PriorityQueue(sim, name="raycluster")
+    >>> queue.add("default/a"); queue.add("default/a"); queue.add("default/b")
+    >>> len(queue)
+    2
+    """
+
+    def __init__(
+        self,
+        sim: Simulation,
+        name: str = "",
+        *,
+        rate_limiter: RateLimiter | None = None,
+        merge: bool = True,
+        lock_keys: bool = True,
+        order_by_priority: bool = True,
+        fixed_shutdown: bool = True,
+    ) -> None:
+        super().__init__(name, rate_limiter or ItemExponentialFailureRateLimiter())
+        self._env = sim.env
+        self._merge = merge
+        self._lock_keys = lock_keys
+        self._fixed_shutdown = fixed_shutdown
+
+        self._add_buffer: list[BufferItem] = []
+        self._pending = PendingItems(order_by_priority)
+        self._added_counter = 0
+        self._locked: dict[Key, str] = {}
+        self._waiters: deque[tuple[Event, str]] = deque()
+        self._stalled = False
+
+        self._item_added_to_add_buffer = Signal(sim)
+        self._waiting_item_added_or_updated = Signal(sim)
+        self._ready_item_or_waiter_added = Signal(sim)
+        self._next_ready = Timer(sim, self._waiting_item_added_or_updated.notify)
+        self._observer = sim.observe(QueueObserver, "queue", name, True)
+
+        sim.process(self.handle_add_buffer())
+        sim.process(self.handle_ready_items())
+        sim.process(self.handle_waiting_items())
+
+    # --- what callers use -------------------------------------------------------------------
+
+    def get_with_priority(self, waiter: str = "a worker") -> Getting:
+        """Wait for a key: ``key, priority, shutdown = yield from queue.get_with_priority()``.
+
+        Waiters are served in the order they came. ``waiter`` is a name for traces. After
+        `shut_down` it returns ``(None, 0, True)`` at once, and a blocked one is released so.
+        Mirrors ``priorityqueue.go: GetWithPriority``.
+        """
+        if self._shutdown:
+            return None, 0, True
+        handed_over = Event(self._env)
+        self._waiters.append((handed_over, waiter))
+        self._observer.waited(waiter)
+        self._ready_item_or_waiter_added.notify()
+        key, priority = yield handed_over
+        return key, priority, self._shutdown
+
+    def done(self, key: Key) -> None:
+        """Unlock ``key``; harmless when it is not out. Costs O(1). Mirrors ``Done``.
+
+        Raises `QueueStalledError` where Go would block for ever (``fixed_shutdown=False``).
+        """
+        check_key(key)
+        self._check_not_stalled(f"done({key!r})")
+        self._observer.done(key, self._locked.pop(key, None))
+        self._ready_item_or_waiter_added.notify()
+
+    def __len__(self) -> int:
+        """How many entries are ready, locked keys included; merges the buffer first.
+
+        Mirrors ``priorityqueue.go: Len``. Raises `QueueStalledError` where Go would block for ever.
+        """
+        self._check_not_stalled("len()")
+        if self._add_buffer:
+            self._observer.woke("len")
+            self._locked_flush_add_buffer()
+        return len(self._pending.ready)
+
+    def shut_down(self) -> None:
+        """Take no more keys, stop the loops, release whoever waits. A second call does nothing.
+
+        What is pending stays where it is and is handed to nobody. Mirrors ``ShutDown``.
+        """
+        if self._shutdown:
+            return
+        self._shutdown = True
+        self._observer.shut_down()
+        # Go lowers the count of waiters for none of them: see _hand_over.
+        for handed_over, _ in self._waiters:
+            handed_over.succeed((None, 0))
+        self._item_added_to_add_buffer.close()
+        self._waiting_item_added_or_updated.close()
+        self._ready_item_or_waiter_added.close()
+
+    # --- the three loops --------------------------------------------------------------------
+
+    def handle_add_buffer(self) -> Generator[Event, Any, None]:
+        """Merge what was added, whenever something was. Mirrors ``handleAddBuffer``."""
+        while (yield self._item_added_to_add_buffer.wait()):
+            self._observer.woke("handle_add_buffer")
+            self._locked_flush_add_buffer()
+
+    def handle_waiting_items(self) -> Generator[Event, Any, None]:
+        """Make ready what is due, then sleep until the next deadline. Mirrors ``handleWaitingItems``.
+
+        The alarm for the next deadline rings the same signal as a change among the waiting.
+        """
+        while (yield self._waiting_item_added_or_updated.wait()):
+            self._observer.woke("handle_waiting_items")
+            for item in self._pending.due(self._env.now):
+                self._pending.remove(item)
+                item.ready_at, item.added_counter = None, self._next_place()
+                self._pending.insert(item)
+                self._announce(item)
+            deadline = self._pending.next_deadline()
+            if deadline is not None:
+                self._next_ready.arm(deadline)
+
+    def handle_ready_items(self) -> Generator[Event, Any, None]:
+        """Hand ready keys to waiters, whenever either appeared. Mirrors ``handleReadyItems``."""
+        while not self._stalled and (yield self._ready_item_or_waiter_added.wait()):
+            self._observer.woke("handle_ready_items")
+            self._locked_flush_add_buffer()
+            if self._waiters:
+                self._dispatch()
+
+    # --- adding and merging -----------------------------------------------------------------
+
+    def _accept(self, opts: AddOpts, keys: tuple[Key, ...]) -> None:
+        """Append one record to the add buffer and signal. Mirrors ``AddWithOpts``."""
+        self._add_buffer.append(BufferItem(opts, keys))
+        self._observer.buffered(keys, opts)
+        self._item_added_to_add_buffer.notify()
+
+    def _locked_flush_add_buffer(self) -> None:
+        """Mirrors ``priorityqueue.go: lockedFlushAddBuffer``."""
+        buffer, self._add_buffer = self._add_buffer, []
+        for opts, keys in buffer:
+            self._locked_add_with_opts(opts, keys)
+
+    def _locked_add_with_opts(self, opts: AddOpts, keys: tuple[Key, ...]) -> None:
+        """Mirrors ``priorityqueue.go: lockedAddWithOpts``."""
+        if self._shutdown:
+            return
+        priority = opts.priority or 0
+        for key in keys:
+            ready_at = self._ready_at(key, opts)
+            index = key if self._merge else (key, self._added_counter)
+            item = self._pending.items.get(index)
+            if item is None:
+                self._insert_new(Item(key, index, priority, self._next_place(), ready_at))
+            else:
+                self._merge_into(item, ready_at, priority)
+
+    def _ready_at(self, key: Key, opts: AddOpts) -> int | None:
+        """When the key may go, in nanoseconds; None means now. Counts a failure if rate-limited."""
+        after = opts.after_ns
+        if opts.rate_limited:
+            backoff = self._rate_limiter.when(key)
+            if after == 0 or backoff < after:
+                after = backoff
+        if after <= 0:
+            return None
+        self._observer.retried()
+        return int(self._env.now) + after
+
+    def _insert_new(self, item: Item) -> None:
+        self._pending.items[item.index] = item
+        self._pending.insert(item)
+        if item.ready_at is not None:
+            self._observer.delayed(item.key, item.ready_at)
+        self._announce(item)
+
+    def _merge_into(self, item: Item, ready_at: int | None, priority: int) -> None:
+        """The earlier time and the higher priority win; a raise takes a new place in line."""
+        was_ready = item.ready_at is None
+        self._pending.remove(item)
+        if item.ready_at is not None:
+            item.ready_at = None if ready_at is None else min(item.ready_at, ready_at)
+        if priority > item.priority:
+            if was_ready:
+                self._observer.depth_moved(item.priority, priority)
+            item.priority, item.added_counter = priority, self._next_place()
+        self._pending.insert(item)
+        self._observer.merged(item.key, item.priority, item.ready_at)
+        if not was_ready:
+            self._announce(item)
+
+    def _announce(self, item: Item) -> None:
+        """Wake the loop that looks after an entry in its new place."""
+        if item.ready_at is None:
+            self._observer.added(item.key, item.priority)
+            self._ready_item_or_waiter_added.notify()
+        else:
+            self._waiting_item_added_or_updated.notify()
+
+    def _next_place(self) -> int:
+        self._added_counter += 1
+        return self._added_counter - 1
+
+    # --- handing over -----------------------------------------------------------------------
+
+    def _dispatch(self) -> None:
+        """Walk ``ready`` in order until the waiters run out, passing over locked keys."""
+        handed: list[Item] = []
+        for *_, item in self._pending.ready:
+            if item.key in self._locked:
+                self._observer.passed_over(item.key)
+                continue
+            handed.append(item)
+            if not self._hand_over(item):
+                break
+        for item in handed:
+            self._pending.remove(item)
+
+    def _hand_over(self, item: Item) -> bool:
+        """Lock the key and give it to the first waiter; False when the walk ends here."""
+        handed_over, waiter = self._waiters.popleft()
+        self._observer.got(item.key, item.priority, waiter, self._lock_keys)
+        if self._lock_keys:
+            self._locked[item.key] = waiter
+        del self._pending.items[item.index]
+        if self._shutdown:
+            # The waiter left through the shutdown. The fix gives up; v0.24.1 blocks on its channel.
+            self._observer.abandoned(item.key, waiter)
+            self._stalled = not self._fixed_shutdown
+            return False
+        handed_over.succeed((item.key, item.priority))
+        return bool(self._waiters)
+
+    # --- looking inside ---------------------------------------------------------------------
+
+    def snapshot(self) -> QueueSnapshot:
+        """Everything inside, frozen. Changes nothing, merges nothing. Costs O(n)."""
+        pending = self._pending
+        return QueueSnapshot(
+            now=self._env.now / NANOSECONDS,
+            buffer=tuple(self._add_buffer),
+            items=tuple(item.state() for item in pending.items.values()),
+            waiting=tuple(item.state() for *_, item in pending.waiting),
+            ready=tuple(item.state() for *_, item in pending.ready),
+            locked=tuple(Lock(key, holder) for key, holder in self._locked.items()),
+            waiters=tuple(name for _, name in self._waiters),
+            shutting_down=self._shutdown,
+        )
+
+    def _check(self) -> None:
+        """Raise AssertionError when an invariant of the queue does not hold. Costs O(n log n)."""
+        self._pending._check()
+        places = [item.added_counter for item in self._pending.items.values()]
+        assert all(place < self._added_counter for place in places), "a place from the future"
+        assert not (self._locked and not self._lock_keys), "a key is locked without a lock"
+
+    def _check_not_stalled(self, call: str) -> None:
+        if self._stalled:
+            raise QueueStalledError(call)
