@@ -4,54 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from simpy.events import Event, Timeout
+from simpy.events import PENDING, Event, Timeout
 
 from kubequeue.sim import Simulation
 
 
 class Signal:
-    """A channel of size one: `notify` never blocks, and notices that come before a wait merge.
+    """A channel of size one: `notify` never blocks, and notices that come before a look merge.
 
-    It says "look again", nothing more; the data stay where they are. One loop waits on a signal.
+    It says "look again", nothing more; the data stay where they are. One loop waits on a signal,
+    and every notice before it really runs is one notice.
     Mirrors the ``chan struct{}`` of size 1 and the ``done`` channel of ``priorityqueue.go``
     (controller-runtime v0.24.1): after `close` a wait still takes a pending notice first.
     """
 
-    __slots__ = ("_closed", "_env", "_pending", "_waiter")
+    __slots__ = ("_closed", "_env", "_pending", "_wait")
 
     def __init__(self, sim: Simulation) -> None:
         self._env = sim.env
         self._pending = False
         self._closed = False
-        self._waiter: Event | None = None
+        self._wait: Event | None = None
 
     def notify(self) -> None:
         """Wake the loop that waits, or the next wait. Costs O(1)."""
-        waiter = self._waiter
-        if waiter is None:
-            self._pending = True
-        else:
-            self._waiter = None
-            waiter.succeed(True)
+        wait = self._wait
+        if wait is None or wait.callbacks is None:
+            self._pending = True  # the loop is at work: it will look again
+        elif wait._value is PENDING:
+            wait.succeed(True)
 
     def wait(self) -> Event:
         """An event to yield: True at the next notice, False once the signal is closed."""
-        event = Event(self._env)
+        wait = self._wait = Event(self._env)
         if self._pending:
             self._pending = False
-            event.succeed(True)
+            wait.succeed(True)
         elif self._closed:
-            event.succeed(False)
-        else:
-            self._waiter = event
-        return event
+            wait.succeed(False)
+        return wait
 
     def close(self) -> None:
         """No notice will follow: wake the loop that waits with False, and each later wait."""
         self._closed = True
-        waiter, self._waiter = self._waiter, None
-        if waiter is not None:
-            waiter.succeed(False)
+        wait = self._wait
+        if wait is not None and wait._value is PENDING:
+            wait.succeed(False)
 
 
 class Timer:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 import simpy
+from simpy.core import EmptySchedule
 from simpy.events import NORMAL, Event, Process, Timeout
 
 from kubequeue.errors import InstantNeverEndsError, InvalidArgumentError, NeverIdleError
@@ -20,7 +21,7 @@ from kubequeue.observe.observers import Observer, join
 from kubequeue.observe.trace import Trace
 
 NANOSECONDS = 1_000_000_000
-_FOREVER = 2**63 - 1
+_BEHIND_ALL = 2**30
 _MAX_EVENTS_UNTIL_IDLE = 5_000_000
 
 
@@ -44,7 +45,7 @@ class _ShuffledEnvironment(simpy.Environment):
 
     def schedule(self, event: Event, priority: Any = NORMAL, delay: Any = 0) -> None:
         # SimPy's own urgent events (the start of a process) stay ahead of all others.
-        drawn = priority if priority < NORMAL else NORMAL + self._draw(24)
+        drawn = NORMAL + self._draw(24) if priority == NORMAL else priority
         super().schedule(event, drawn, delay)
 
 
@@ -136,10 +137,7 @@ class Simulation:
         if until is None:
             self._run_until_idle()
             return
-        ahead = self._ns_ahead(until, "until")
-        if ahead:
-            Timeout(self.env, ahead)  # moves the clock to `until` even if nothing else does
-        self._run_to(self.now_ns + ahead)
+        self._run_to(self.now_ns + self._ns_ahead(until, "until"))
 
     def settle(self) -> None:
         """Let everything happen that can happen without time moving on."""
@@ -168,23 +166,52 @@ class Simulation:
         return ahead
 
     def _run_to(self, deadline: int) -> None:
-        while not self._run_some(deadline):
-            pass
+        """Run every event up to ``deadline``, and leave the clock there."""
+        mark = _Mark(self.env, deadline)
+        try:
+            while not self._run_some():
+                pass
+        finally:
+            mark.lift()
 
     def _run_until_idle(self) -> None:
         for _ in range(_MAX_EVENTS_UNTIL_IDLE // self._max_events_per_instant + 1):
-            if self._run_some(_FOREVER):
+            if self._run_some():
                 return
         raise NeverIdleError(self.now, _MAX_EVENTS_UNTIL_IDLE)
 
-    def _run_some(self, deadline: int) -> bool:
-        """Run events up to ``deadline``, at most as many as one instant may hold; True when done."""
-        step, peek = self.env.step, self.env.peek
+    def _run_some(self) -> bool:
+        """Run at most as many events as one instant may hold; True when a mark or idleness ends it."""
+        step = self.env.step
         instant = self.env.now
-        for _ in range(self._max_events_per_instant):
-            if peek() > deadline:
-                return True
-            step()
+        try:
+            for _ in range(self._max_events_per_instant):
+                step()
+        except (_MarkReached, EmptySchedule):
+            return True
         if self.env.now == instant:
             raise InstantNeverEndsError(self.now, self._max_events_per_instant)
         return False
+
+
+class _MarkReached(Exception):  # noqa: N818 - a signal for control flow, no error
+    """The last event of a run has been."""
+
+
+class _Mark:
+    """An event behind all others of its instant that ends the run, unless it was lifted before."""
+
+    def __init__(self, env: simpy.Environment, at: int) -> None:
+        event = Event(env)
+        event._ok, event._value = True, None
+        event.callbacks.append(self._reached)
+        self._ends_run = True
+        env.schedule(event, _BEHIND_ALL, at - env.now)
+
+    def lift(self) -> None:
+        """Let the run go on past the mark."""
+        self._ends_run = False
+
+    def _reached(self, _: Event) -> None:
+        if self._ends_run:
+            raise _MarkReached

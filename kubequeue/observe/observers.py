@@ -23,11 +23,16 @@ def join(protocol: type[Observer], parts: Iterable[object]) -> Observer:
 
 
 def _each(calls: list[Callable[..., None]]) -> Callable[..., None]:
-    if len(calls) == 1:
-        return calls[0]
+    if len(calls) < 2:
+        return calls[0] if calls else _nothing
+    first, rest = calls[0], _each(calls[1:])
 
     def call_each(*args: object) -> None:
-        for call in calls:
-            call(*args)
+        first(*args)
+        rest(*args)
 
     return call_each
+
+
+def _nothing(*_: object) -> None:
+    pass

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 NANOSECONDS = 1_000_000_000
-Record = tuple[int, str, str, str, Any, tuple[Any, ...]]
+Record = tuple[Any, ...]
+"""Nanoseconds, kind, source, actor, key, and what else belongs to the kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ class Trace:
     @property
     def instants(self) -> list[Instant]:
         """Every step, in order. Costs O(n)."""
-        return [Instant(at / NANOSECONDS, *rest) for at, *rest in self._records]
+        return [Instant(r[0] / NANOSECONDS, *r[1:5], r[5:]) for r in self._records]
 
     @property
     def spans(self) -> list[Span]:
@@ -154,43 +155,40 @@ class QueueTrace:
         self._append = records.append
         self._loop = ""
 
-    def _write(self, kind: str, actor: str, key: Any, *values: Any) -> None:
-        self._append((self._env.now, kind, self._name, actor, key, values))
-
     def buffered(self, keys: tuple[Any, ...], opts: Any) -> None:
         for key in keys:
-            self._write("buffered", "", key, *opts)
+            self._append((self._env.now, "buffered", self._name, "", key, *opts))
 
     def woke(self, loop: str) -> None:
         self._loop = loop
-        self._write("woke", loop, None)
+        self._append((self._env.now, "woke", self._name, loop, None))
 
     def delayed(self, key: Any, ready_at_ns: int) -> None:
-        self._write("delayed", self._loop, key, ready_at_ns)
+        self._append((self._env.now, "delayed", self._name, self._loop, key, ready_at_ns))
 
     def merged(self, key: Any, priority: int | None, ready_at_ns: int | None) -> None:
-        self._write("merged", self._loop, key, priority, ready_at_ns)
+        self._append((self._env.now, "merged", self._name, self._loop, key, priority, ready_at_ns))
 
     def added(self, key: Any, priority: int | None) -> None:
-        self._write("added", self._loop, key, priority)
+        self._append((self._env.now, "added", self._name, self._loop, key, priority))
 
     def passed_over(self, key: Any) -> None:
-        self._write("passed_over", self._loop, key)
+        self._append((self._env.now, "passed_over", self._name, self._loop, key))
 
     def waited(self, waiter: str) -> None:
-        self._write("waited", waiter, None)
+        self._append((self._env.now, "waited", self._name, waiter, None))
 
     def got(self, key: Any, priority: int | None, waiter: str, locked: bool) -> None:
-        self._write("got", waiter, key, priority, locked)
+        self._append((self._env.now, "got", self._name, waiter, key, priority, locked))
 
     def abandoned(self, key: Any, waiter: str) -> None:
-        self._write("abandoned", self._loop, key, waiter)
+        self._append((self._env.now, "abandoned", self._name, self._loop, key, waiter))
 
     def done(self, key: Any, holder: str | None) -> None:
-        self._write("done", holder or "", key)
+        self._append((self._env.now, "done", self._name, holder or "", key))
 
     def shut_down(self) -> None:
-        self._write("shut_down", "", None)
+        self._append((self._env.now, "shut_down", self._name, "", None))
 
 
 class ControllerTrace:
@@ -202,10 +200,10 @@ class ControllerTrace:
         self._append = records.append
 
     def round_started(self, worker: str, key: Any, priority: int) -> None:
-        self._append((self._env.now, "round_started", self._name, worker, key, (priority,)))
+        self._append((self._env.now, "round_started", self._name, worker, key, priority))
 
     def round_ended(self, worker: str, key: Any, outcome: Any) -> None:
-        self._append((self._env.now, "round_ended", self._name, worker, key, tuple(outcome)))
+        self._append((self._env.now, "round_ended", self._name, worker, key, *outcome))
 
 
 _OPENS = {"delayed": "waiting", "added": "ready", "got": "locked", "round_started": "round"}

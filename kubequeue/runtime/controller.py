@@ -93,38 +93,37 @@ class Controller:
 
     def _work(self, worker: str, observer: ControllerObserver) -> Generator[Event, Any, None]:
         """One worker loop. Mirrors ``controller.go: processNextWorkItem``, called for ever."""
-        queue = self._queue
+        sim, queue, reconcile = self._sim, self._queue, self._reconcile
         while True:
             key, priority, shutdown = yield from queue.get_with_priority(worker)
             if shutdown:
                 return
+            started, panicked = self._env.now, False
             observer.round_started(worker, key, priority)
-            started = self._env.now
-            result, panicked = yield from self._call(key)
+            try:
+                request = str.__new__(Request, key) if type(key) is str else key
+                result = yield from drive(sim, reconcile, request)
+            except Exception as error:
+                result, panicked = self._recover(key, error)
             observer.round_ended(worker, key, _outcome(result, self._env.now - started, panicked))
             self._reconcile_handler(key, result, priority)
             try:
                 queue.done(key)
             except QueueStalledError:
-                yield self._sim.event()  # Go's worker waits here for ever
+                yield sim.event()  # Go's worker waits here for ever
 
-    def _call(self, key: Key) -> Generator[Event, Any, tuple[Result, bool]]:
-        """One round; whether the reconciler raised. Mirrors ``controller.go: Reconcile``.
+    def _recover(self, key: Key, error: Exception) -> tuple[Result, bool]:
+        """The result of a round that raised, and whether that was a panic.
 
-        What it raises is Go's panic, caught and taken as an error, save for a `ReconcileError`,
-        which is Go's returned error.
+        A `ReconcileError` is Go's returned error; anything else is its panic, caught and taken as
+        an error. Mirrors ``controller.go: Reconcile``.
         """
-        request = Request.parse(key) if type(key) is str else key
-        try:
-            return (yield from drive(self._sim, self._reconcile, request)), False
-        except ReconcileError as error:
-            return Result(error=error), False
-        except ReconcilerContractError as error:
+        if isinstance(error, ReconcilerContractError):
             self._sim.event().fail(error)  # out of sim.run: this is a mistake in the program
-            return Result(error=error), False
-        except Exception as error:
+        elif not isinstance(error, ReconcileError):
             _log.error("%s: the reconciler raised %r for %s", self.name, error, key)
             return Result(error=error), True
+        return Result(error=error), False
 
     def _reconcile_handler(self, key: Key, result: Result, priority: int) -> None:
         """When the key comes back, if at all. Mirrors ``controller.go: reconcileHandler``."""

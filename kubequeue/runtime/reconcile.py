@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from types import GeneratorType
 from typing import Any
 
 from simpy.events import Event
@@ -87,16 +88,14 @@ class Result:
 NOTHING_MORE = Result()
 
 
-def drive(
-    sim: Simulation, reconcile: Reconciler, request: Any
-) -> Generator[Event, Any, Result]:
+def drive(sim: Simulation, reconcile: Reconciler, request: Any) -> Generator[Event, Any, Result]:
     """Run one round to its end, handing its events on; what it raises comes out here.
 
     Raises `ReconcilerContractError` for what is no reconciler: so that a wrong yield ends the
     round, not the worker that runs it.
     """
     steps = reconcile(request)
-    if not isinstance(steps, Generator):
+    if not isinstance(steps, GeneratorType):
         raise _broken(request, f"returned {steps!r} at once", "a generator: yield what costs time")
     resume: Callable[[Any], Any] = steps.send
     value: Any = None

@@ -114,7 +114,8 @@ class PriorityQueue(Queue):
         Raises `QueueStalledError` where Go would block for ever (``fixed_shutdown=False``).
         """
         check_key(key)
-        self._check_not_stalled(f"done({key!r})")
+        if self._stalled:
+            raise QueueStalledError(f"done({key!r})")
         self._observer.done(key, self._locked.pop(key, None))
         self._ready_item_or_waiter_added.notify()
 
@@ -123,7 +124,8 @@ class PriorityQueue(Queue):
 
         Mirrors ``priorityqueue.go: Len``. Raises `QueueStalledError` where Go would block for ever.
         """
-        self._check_not_stalled("len()")
+        if self._stalled:
+            raise QueueStalledError("len()")
         if self._add_buffer:
             self._observer.woke("len")
             self._locked_flush_add_buffer()
@@ -173,8 +175,9 @@ class PriorityQueue(Queue):
         """Hand ready keys to waiters, whenever either appeared. Mirrors ``handleReadyItems``."""
         while not self._stalled and (yield self._ready_item_or_waiter_added.wait()):
             self._observer.woke("handle_ready_items")
-            self._locked_flush_add_buffer()
-            if self._waiters:
+            if self._add_buffer:
+                self._locked_flush_add_buffer()
+            if self._waiters and self._pending.ready:
                 self._dispatch()
 
     # --- adding and merging -----------------------------------------------------------------
@@ -256,7 +259,8 @@ class PriorityQueue(Queue):
     def _dispatch(self) -> None:
         """Walk ``ready`` in order until the waiters run out, passing over locked keys."""
         handed: list[Item] = []
-        for *_, item in self._pending.ready:
+        for entry in self._pending.ready:
+            item = entry[-1]
             if item.key in self._locked:
                 self._observer.passed_over(item.key)
                 continue
@@ -303,7 +307,3 @@ class PriorityQueue(Queue):
         places = [item.added_counter for item in self._pending.items.values()]
         assert all(place < self._added_counter for place in places), "a place from the future"
         assert not (self._locked and not self._lock_keys), "a key is locked without a lock"
-
-    def _check_not_stalled(self, call: str) -> None:
-        if self._stalled:
-            raise QueueStalledError(call)
