@@ -67,15 +67,16 @@ class NeverIdleError(KubeQueueError):
 
 
 class QueueStalledError(KubeQueueError):
-    """A call needs a lock that the old shutdown rule never gives back (``fixed_shutdown=False``)."""
+    """A call needs a lock that the old shutdown rule (``fixed_shutdown=False``) never gives back."""
 
     def __init__(self, call: str) -> None:
         super().__init__(call)
 
     def __str__(self) -> str:
         return (
-            f"{self.args[0]} would block for ever: handle_ready_items holds the queue's locks while "
-            "it hands a key to a waiter that has left; build the queue with fixed_shutdown=True."
+            f"{self.args[0]} would block for ever: handle_ready_items holds the queue's locks "
+            "while it hands a key to a waiter that has left; build the queue with "
+            "fixed_shutdown=True."
         )
 
 

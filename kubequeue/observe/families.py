@@ -29,9 +29,7 @@ _QUEUE_HELP = {
     "queue_duration_seconds": (
         "How long in seconds an item stays in workqueue before being requested"
     ),
-    "work_duration_seconds": (
-        "How long in seconds processing an item from workqueue takes."
-    ),
+    "work_duration_seconds": ("How long in seconds processing an item from workqueue takes."),
     "unfinished_work_seconds": (
         "How many seconds of work has been done that is in progress and hasn't been observed by "
         "work_duration. Large values indicate stuck threads. One can deduce the number of stuck "
@@ -86,9 +84,7 @@ def _queue_families(metrics: Metrics) -> Iterator[Metric]:
     }
     for name, (kind, value) in read.items():
         samples = [([n, n], value(q)) for n, q in queues]
-        yield _family(
-            kind, f"workqueue_{name}", _QUEUE_HELP[name], ["name", "controller"], samples
-        )
+        yield _family(kind, f"workqueue_{name}", _QUEUE_HELP[name], ["name", "controller"], samples)
 
 
 def _controller_families(metrics: Metrics) -> Iterator[Metric]:

@@ -85,7 +85,7 @@ class QueueMetrics:
     """
 
     def __init__(self, env: Environment, by_priority: bool) -> None:
-        self._env = env
+        self._env: Any = env  # its clock is an integer, which SimPy's types do not say
         self.depth: dict[str, int] = {} if by_priority else {"": 0}
         self.adds = 0
         self.retries = 0
@@ -96,7 +96,7 @@ class QueueMetrics:
         self._labels: dict[int | None, str] = {None: ""}
         self._add_times: dict[Any, int] = {}
         self._processing_start_times: dict[Any, int] = {}
-        self._next_update: float = env.now + _UNFINISHED_WORK_PERIOD
+        self._next_update: float = self._env.now + _UNFINISHED_WORK_PERIOD
 
     def added(self, key: Any, priority: int | None) -> None:
         self.adds += 1
@@ -139,7 +139,7 @@ class QueueMetrics:
         in, so looking back from the next one, or from a scrape, gives the same numbers.
         """
         late = self._env.now - self._next_update
-        if late < 0 or late == float("-inf"):
+        if late < 0:
             return
         looked_at = self._env.now - late % _UNFINISHED_WORK_PERIOD
         ages = [looked_at - started for started in self._processing_start_times.values()]

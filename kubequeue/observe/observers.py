@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
-from typing import TypeVar, cast
-
-Observer = TypeVar("Observer")
+from typing import Any
 
 
-def join(protocol: type[Observer], parts: Iterable[object]) -> Observer:
+def join(protocol: type[Any], parts: Iterable[object]) -> Any:
     """An observer whose hooks call those parts that have them; with no part they do nothing.
 
     ``protocol`` names the hooks. A hook that one part has is that part's own method, so that a run
@@ -19,7 +17,7 @@ def join(protocol: type[Observer], parts: Iterable[object]) -> Observer:
     joined = SimpleNamespace()
     for hook in (name for name in vars(protocol) if not name.startswith("_")):
         setattr(joined, hook, _each([getattr(p, hook) for p in listeners if hasattr(p, hook)]))
-    return cast(Observer, joined)
+    return joined
 
 
 def _each(calls: list[Callable[..., None]]) -> Callable[..., None]:

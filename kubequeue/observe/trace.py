@@ -98,7 +98,10 @@ class Trace:
     @property
     def instants(self) -> list[Instant]:
         """Every step, in order. Costs O(n)."""
-        return [Instant(r[0] / NANOSECONDS, *r[1:5], r[5:]) for r in self._records]
+        return [
+            Instant(at / NANOSECONDS, kind, source, actor, key, tuple(values))
+            for at, kind, source, actor, key, *values in self._records
+        ]
 
     @property
     def spans(self) -> list[Span]:

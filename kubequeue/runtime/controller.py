@@ -69,7 +69,7 @@ class Controller:
         self.name = queue.name if name is None else name
         self.max_concurrent_reconciles = max(max_concurrent_reconciles, 1)
         self._sim = sim
-        self._env = sim.env
+        self._env: Any = sim.env
         self._queue = queue
         self._reconcile = reconcile
         self._observer: ControllerObserver | None = None

@@ -56,7 +56,7 @@ class FIFOQueue(Queue):
         self._processing: dict[Key, str] = {}
         self._cond: deque[tuple[Event, str]] = deque()
         self._runnable: list[Event] = []
-        self._observer = sim.observe(QueueObserver, "queue", name, False)
+        self._observer: QueueObserver = sim.observe(QueueObserver, "queue", name, False)
         self._delaying = DelayingLayer(sim, self._mark_dirty, self._observer)
 
     def add_after(self, key: Key, after: float) -> None:

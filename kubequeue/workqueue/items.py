@@ -45,8 +45,8 @@ class PendingItems:
 
     def __init__(self, order_by_priority: bool) -> None:
         self.items: dict[Key, Item] = {}
-        self.waiting: SortedList = SortedList()
-        self.ready: SortedList = SortedList()
+        self.waiting: SortedList[Any] = SortedList()
+        self.ready: SortedList[Any] = SortedList()
         self._sign = -1 if order_by_priority else 0
 
     def insert(self, item: Item) -> None:
@@ -78,8 +78,8 @@ class PendingItems:
 
     def _check(self) -> None:
         """Raise AssertionError when an invariant of the class does not hold. Costs O(n log n)."""
-        self.waiting._check()
-        self.ready._check()
+        for order in (self.waiting, self.ready):
+            assert list(order) == sorted(order), "an entry changed while it was in its order"
         waiting = [entry[-1] for entry in self.waiting]
         ready = [entry[-1] for entry in self.ready]
         assert all(item.ready_at is not None for item in waiting), "a ready entry is waiting"

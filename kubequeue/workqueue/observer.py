@@ -8,11 +8,11 @@ from kubequeue.workqueue.queue import AddOpts, Key
 
 
 class QueueObserver(Protocol):
-    """The hooks of a queue, each called as the thing happens; an observer may leave any of them out.
+    """The hooks of a queue, each called as the thing happens; an observer may leave any out.
 
-    `added`, `got`, `depth_moved`, `done` and `retried` are the calls of ``metrics.go: queueMetrics``
-    (controller-runtime v0.24.1); the others tell the rest of the story. A ``priority`` of None
-    means that the queue knows no priorities.
+    `added`, `got`, `depth_moved`, `done` and `retried` are the calls of ``metrics.go:
+    queueMetrics`` (controller-runtime v0.24.1); the others tell the rest of the story. A
+    ``priority`` of None means that the queue knows no priorities.
     """
 
     def buffered(self, keys: tuple[Key, ...], opts: AddOpts) -> None:

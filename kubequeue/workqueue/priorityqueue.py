@@ -1,14 +1,12 @@
 """controller-runtime's priority queue: who waits in line, in which order, and who may go.
 
 Requests come into an add buffer. Three loops do the rest, each asleep until a signal wakes it:
-`handle_add_buffer` merges the buffer into one entry for each key, `handle_waiting_items` moves
-entries whose time has come from ``waiting`` to ``ready``, and `handle_ready_items` hands ready
-entries to the workers that wait, passing over keys that are locked.
+`handle_add_buffer` merges the buffer into one entry for each key, `handle_waiting_items` makes
+ready what is due, `handle_ready_items` hands ready keys that are not locked to waiting workers.
 
 Mirrors pkg/controller/priorityqueue/priorityqueue.go of controller-runtime v0.24.1, function by
 function, with the later fix that lets a hand-over be abandoned on shutdown. Go guards the state
-with mutexes; here a loop's pass is atomic, because a simulation runs one event at a time. What Go
-calls ``lockedX`` ("call me with the lock held") keeps its name.
+with mutexes; here a pass is atomic, because a simulation runs one event at a time.
 """
 
 from __future__ import annotations
@@ -43,10 +41,8 @@ class PriorityQueue(Queue):
     Args:
         sim: the simulation it lives in; its three loops start at once.
         name: the queue's name in traces and metrics; no name, no metrics (as in Go).
-        rate_limiter: for rate-limited adds; by default 5 ms doubled with each failure, up to 1000 s.
-        merge: False keeps a separate entry for each add.
-        lock_keys: False hands a key out although a worker has it.
-        order_by_priority: False serves ready keys in order of arrival alone.
+        rate_limiter: for rate-limited adds; by default 5 ms doubled each time, up to 1000 s.
+        merge, lock_keys, order_by_priority: False takes that mechanism away.
         fixed_shutdown: False gives v0.24.1's hand-over, which can block for ever on shutdown.
 
     >>> sim = Simulation()
@@ -68,7 +64,7 @@ class PriorityQueue(Queue):
         fixed_shutdown: bool = True,
     ) -> None:
         super().__init__(name, rate_limiter or ItemExponentialFailureRateLimiter())
-        self._env = sim.env
+        self._env: Any = sim.env
         self._merge = merge
         self._lock_keys = lock_keys
         self._fixed_shutdown = fixed_shutdown
@@ -84,13 +80,11 @@ class PriorityQueue(Queue):
         self._waiting_item_added_or_updated = Signal(sim)
         self._ready_item_or_waiter_added = Signal(sim)
         self._next_ready = Timer(sim, self._waiting_item_added_or_updated.notify)
-        self._observer = sim.observe(QueueObserver, "queue", name, True)
+        self._observer: QueueObserver = sim.observe(QueueObserver, "queue", name, True)
 
         sim.process(self.handle_add_buffer())
         sim.process(self.handle_ready_items())
         sim.process(self.handle_waiting_items())
-
-    # --- what callers use -------------------------------------------------------------------
 
     def get_with_priority(self, waiter: str = "a worker") -> Getting:
         """Wait for a key: ``key, priority, shutdown = yield from queue.get_with_priority()``.
@@ -147,8 +141,6 @@ class PriorityQueue(Queue):
         self._waiting_item_added_or_updated.close()
         self._ready_item_or_waiter_added.close()
 
-    # --- the three loops --------------------------------------------------------------------
-
     def handle_add_buffer(self) -> Generator[Event, Any, None]:
         """Merge what was added, whenever something was. Mirrors ``handleAddBuffer``."""
         while (yield self._item_added_to_add_buffer.wait()):
@@ -156,9 +148,10 @@ class PriorityQueue(Queue):
             self._locked_flush_add_buffer()
 
     def handle_waiting_items(self) -> Generator[Event, Any, None]:
-        """Make ready what is due, then sleep until the next deadline. Mirrors ``handleWaitingItems``.
+        """Make ready what is due, then sleep until the next deadline.
 
-        The alarm for the next deadline rings the same signal as a change among the waiting.
+        Mirrors ``handleWaitingItems``. The alarm for the next deadline rings the same signal as a
+        change among the waiting.
         """
         while (yield self._waiting_item_added_or_updated.wait()):
             self._observer.woke("handle_waiting_items")
@@ -179,8 +172,6 @@ class PriorityQueue(Queue):
                 self._locked_flush_add_buffer()
             if self._waiters and self._pending.ready:
                 self._dispatch()
-
-    # --- adding and merging -----------------------------------------------------------------
 
     def _accept(self, opts: AddOpts, keys: tuple[Key, ...]) -> None:
         """Append one record to the add buffer and signal. Mirrors ``AddWithOpts``."""
@@ -254,8 +245,6 @@ class PriorityQueue(Queue):
         self._added_counter += 1
         return self._added_counter - 1
 
-    # --- handing over -----------------------------------------------------------------------
-
     def _dispatch(self) -> None:
         """Walk ``ready`` in order until the waiters run out, passing over locked keys."""
         handed: list[Item] = []
@@ -284,8 +273,6 @@ class PriorityQueue(Queue):
             return False
         handed_over.succeed((item.key, item.priority))
         return bool(self._waiters)
-
-    # --- looking inside ---------------------------------------------------------------------
 
     def snapshot(self) -> QueueSnapshot:
         """Everything inside, frozen. Changes nothing, merges nothing. Costs O(n)."""

@@ -1,0 +1,163 @@
+"""Who runs a round of which key when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby, pairwise
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from kubequeue.errors import InvalidArgumentError
+from kubequeue.lab import style
+from kubequeue.lab.picture import Picture, figure_of, new_figure
+from kubequeue.observe.trace import Span, Trace
+
+Alive = Mapping[Any, tuple[float, float]]
+"""From when to when each object lives, in seconds."""
+
+_LANES: dict[str, Callable[[Span], str]] = {
+    "worker": lambda span: span.worker,
+    "key": lambda span: str(span.key),
+}
+_BAR = 0.62
+_SPOKEN_ROUNDS = 12
+
+
+def gantt(
+    trace: Trace,
+    *,
+    by: str = "worker",
+    keys: Iterable[Any] | None = None,
+    alive: Alive | None = None,
+    until: float | None = None,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Picture:
+    """Every round as a solid bar, in the colour of its key.
+
+    Args:
+        trace: what a simulation recorded.
+        by: a lane for each ``"worker"`` or for each ``"key"``.
+        keys: the keys that the story is about; the others are grey. By default all.
+        alive: when each object lives: pale bars behind the rounds, for ``by="key"``.
+        until: the right end in seconds; by default the time that the run has reached.
+        title: a sentence that says what to see; by default the counts.
+        ax: where to draw; by default a figure of its own.
+
+    Raises `InvalidArgumentError` for another ``by``. Costs O(n log n).
+    """
+    if by not in _LANES:
+        raise InvalidArgumentError("by", by, 'a lane for each "worker" or for each "key"')
+    end = trace.now if until is None else until
+    rounds = [span for span in trace.rounds() if span.start <= end]
+    names = _lane_names(rounds, by, alive)
+    ax = ax or new_figure(10, 0.9 + 0.55 * max(len(names), 2)).add_subplot()
+    colours = style.key_colours([span.key for span in rounds] if keys is None else keys)
+    sentence = title or _counts(rounds, end)
+    _draw_alive(ax, alive or {}, names, colours)
+    for lane, name in enumerate(names):
+        in_lane = [span for span in rounds if _LANES[by](span) == name]
+        _draw_rounds(ax, lane, in_lane, colours, end)
+        if by == "worker":
+            _draw_idle(ax, lane, in_lane, end)
+    style.lanes(ax, names)
+    style.quiet(ax)
+    style.time_axis(ax, 0, end)
+    style.title(ax, sentence)
+    return Picture(figure_of(ax), _alt(sentence, rounds, names, by, alive, end))
+
+
+def workers_and_objects(
+    trace: Trace, alive: Alive, *, titles: tuple[str, str], until: float | None = None
+) -> Picture:
+    """The same seconds twice: above by worker, below by object with the time that it lives.
+
+    ``alive`` says from when to when, in seconds, for each key; ``titles`` are the two sentences.
+    """
+    figure = new_figure(10, 3.2 + 0.5 * len(alive))
+    heights = [max(len({span.worker for span in trace.rounds()}), 1), len(alive)]
+    above, below = figure.subplots(2, sharex=True, height_ratios=heights)
+    first = gantt(trace, by="worker", until=until, title=titles[0], ax=above)
+    second = gantt(trace, by="key", alive=alive, until=until, title=titles[1], ax=below)
+    above.set_xlabel("")
+    return Picture(figure, f"Two panels. {first.alt} {second.alt}")
+
+
+def _lane_names(rounds: list[Span], by: str, alive: Alive | None) -> list[str]:
+    names = {_LANES[by](span) for span in rounds}
+    if by == "key":
+        names |= {str(key) for key in alive or {}}
+    return sorted(names, key=lambda name: (len(name), name))
+
+
+def _draw_rounds(
+    ax: Axes, lane: int, rounds: list[Span], colours: dict[Any, str], end: float
+) -> None:
+    bars = [(span.start, _end(span, end) - span.start) for span in rounds]
+    fill = [colours.get(span.key, style.OTHER) for span in rounds]
+    ax.broken_barh(
+        bars, (lane - _BAR / 2, _BAR), facecolors=fill, edgecolor="white", linewidth=1.5, zorder=3
+    )
+    for span, (start, length), colour in zip(rounds, bars, fill, strict=True):
+        text = style.short(span.key) + (" ✗" if span.outcome == "error" else "")
+        if length / max(end, 1e-9) * 100 > 1.2 * len(text):
+            ax.text(
+                start + length / 2, lane, text, ha="center", va="center", fontsize=11, zorder=4,
+                color=style.text_colour(colour), fontweight="bold", clip_on=True,
+            )  # fmt: skip
+
+
+def _draw_idle(ax: Axes, lane: int, rounds: list[Span], end: float) -> None:
+    """The word "idle" where a worker waits for long enough to have room for it."""
+    edges = [(0.0, 0.0), *((span.start, _end(span, end)) for span in rounds), (end, end)]
+    for (_, ended), (started, _) in pairwise(edges):
+        if started - ended > 0.06 * end:
+            middle = (ended + started) / 2
+            ax.text(
+                middle, lane, "idle", ha="center", va="center", fontsize=10,
+                style="italic", color=style.SOFT_INK,
+            )  # fmt: skip
+
+
+def _draw_alive(ax: Axes, alive: Alive, names: list[str], colours: dict[Any, str]) -> None:
+    for key, (start, end) in alive.items():
+        lane = names.index(str(key))
+        colour = colours.get(key, style.OTHER)
+        ax.broken_barh([(start, end - start)], (lane - 0.16, 0.32), facecolor=colour, alpha=0.25)
+
+
+def _end(span: Span, now: float) -> float:
+    return now if span.end is None else min(span.end, now)
+
+
+def _counts(rounds: list[Span], end: float) -> str:
+    workers = len({(span.source, span.worker) for span in rounds})
+    keys = len({span.key for span in rounds})
+    counts = [(workers, "worker"), (keys, "key"), (len(rounds), "round")]
+    return ", ".join(f"{n} {word}{'s' * (n != 1)}" for n, word in counts) + f" in {end:g} s"
+
+
+def _alt(
+    sentence: str, rounds: list[Span], names: list[str], by: str, alive: Alive | None, end: float
+) -> str:
+    told = [f"Gantt chart: {sentence}."]
+    told.append(f"Across: virtual time from 0 to {end:g} s. Down: {', '.join(names[:8])}")
+    told[-1] += "." if len(names) <= 8 else f" and {len(names) - 8} more."
+    if alive:
+        told.append(f"Pale bars: {', '.join(map(str, alive))} live on between their rounds.")
+    told += _spoken(rounds[:_SPOKEN_ROUNDS], by, end)
+    if len(rounds) > _SPOKEN_ROUNDS:
+        told.append(f"And {len(rounds) - _SPOKEN_ROUNDS} more rounds.")
+    return " ".join(told)
+
+
+def _spoken(rounds: list[Span], by: str, end: float) -> Iterator[str]:
+    lane = _LANES[by]
+    for name, spans in groupby(sorted(rounds, key=lane), key=lane):
+        bars = [
+            f"{style.short(span.key) + ' ' if by == 'worker' else ''}"
+            f"{span.start:g} to {_end(span, end):g} s"
+            for span in spans
+        ]
+        yield f"{name}: {', '.join(bars)}."

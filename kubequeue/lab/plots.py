@@ -1,0 +1,10 @@
+"""The pictures of the course, under one name: ``from kubequeue import plots``."""
+
+from __future__ import annotations
+
+from kubequeue.lab.curves import curves
+from kubequeue.lab.gantt import gantt, workers_and_objects
+from kubequeue.lab.keyline import key_timeline
+from kubequeue.lab.picture import Picture, new_figure
+
+__all__ = ["Picture", "curves", "gantt", "key_timeline", "new_figure", "workers_and_objects"]

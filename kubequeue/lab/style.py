@@ -1,0 +1,80 @@
+"""How everything looks: one colour for each key, quiet axes, ink that can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from matplotlib.axes import Axes
+
+KEY_COLOURS = (
+    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C6D31", "#7B8794",
+)  # fmt: skip
+"""Told apart by the colour-blind: Okabe and Ito's, and two more."""
+
+OTHER = "#B8C2CC"
+INK = "#1F2933"
+SOFT_INK = "#52606D"
+LINES = "#CBD2D9"
+PANEL = "#F5F7FA"
+ACCENT = "#B44D12"
+"""For what is happening now and for the gap to look at, and for nothing else."""
+
+_LETTERS = list("ABCDEFGH")
+_NEEDS_INK = {"#E69F00", "#CC79A7", "#56B4E9", OTHER}
+
+
+def short(key: Any) -> str:
+    """The name a bar has room for: the last part of the key, a single letter as a capital."""
+    name = str(key).rpartition("/")[2]
+    return name.upper() if len(name) == 1 else name
+
+
+def key_colours(keys: Iterable[Any]) -> dict[Any, str]:
+    """A colour for each key: the letters a to h have theirs in every picture of the course.
+
+    Other names take the colours in sorted order, and from the ninth on there are none left: the
+    key is grey.
+    """
+    named = sorted(set(keys), key=str)
+    letters = all(short(key) in _LETTERS for key in named)
+    return {
+        key: _colour(_LETTERS.index(short(key)) if letters else place)
+        for place, key in enumerate(named)
+    }
+
+
+def text_colour(colour: str) -> str:
+    """Ink on a light colour, white on a dark one."""
+    return INK if colour in _NEEDS_INK else "white"
+
+
+def title(ax: Axes, sentence: str) -> None:
+    """A sentence above the plot, at the left, that says what to see."""
+    ax.set_title(sentence, loc="left", fontsize=12, fontweight="bold", color=INK, pad=9)
+
+
+def quiet(ax: Axes) -> None:
+    """No box, thin vertical lines behind, soft labels."""
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.spines["bottom"].set_color(LINES)
+    ax.tick_params(colors=SOFT_INK, labelsize=11, length=0)
+    ax.grid(axis="x", color=LINES, linewidth=0.7)
+    ax.set_axisbelow(True)
+
+
+def time_axis(ax: Axes, start: float, end: float) -> None:
+    """Virtual seconds from left to right."""
+    ax.set_xlim(start, end if end > start else start + 1)
+    ax.set_xlabel("virtual time (s)", color=SOFT_INK, fontsize=11)
+
+
+def lanes(ax: Axes, names: list[str]) -> None:
+    """One horizontal lane for each name, the first on top."""
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.45, -0.55)
+    ax.tick_params(axis="y", labelcolor=INK)
+
+
+def _colour(place: int) -> str:
+    return KEY_COLOURS[place] if place < len(KEY_COLOURS) else OTHER
