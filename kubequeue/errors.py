@@ -67,7 +67,7 @@ class NeverIdleError(KubeQueueError):
 
 
 class QueueStalledError(KubeQueueError):
-    """A call needs a lock that the old shutdown rule (``fixed_shutdown=False``) never gives back."""
+    """A call needs a lock that v0.24.1's shutdown never gives back (``fixed_shutdown=False``)."""
 
     def __init__(self, call: str) -> None:
         super().__init__(call)

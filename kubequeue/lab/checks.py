@@ -10,12 +10,14 @@ def check(sentence: str, seen: Any, expected: Any = True) -> None:
 
     A difference is no error: it shows what your own change did.
 
-    >>> check("two workers were started", 2, 2)
-    ✓ two workers were started
-    >>> check("two workers were started", 3, 2)
-    ✗ two workers were started: this run has 3, the lesson expects 2
+    >>> check("A and B overlap", True)
+    ✓ A and B overlap
+    >>> check("workers started", 2, 2)
+    ✓ workers started: 2
+    >>> check("workers started", 3, 2)
+    ✗ workers started: 3 in this run; the lesson expects 2
     """
-    if seen == expected:
-        print(f"✓ {sentence}")
+    if seen != expected:
+        print(f"✗ {sentence}: {seen!r} in this run; the lesson expects {expected!r}")
     else:
-        print(f"✗ {sentence}: this run has {seen!r}, the lesson expects {expected!r}")
+        print(f"✓ {sentence}" if seen is True else f"✓ {sentence}: {seen!r}")

@@ -11,15 +11,13 @@ from matplotlib.axes import Axes
 from kubequeue.errors import InvalidArgumentError
 from kubequeue.lab import style
 from kubequeue.lab.picture import Picture, figure_of, new_figure
-from kubequeue.observe.trace import Span, Trace
+from kubequeue.observe.trace import Instant, Span, Trace
 
 Alive = Mapping[Any, tuple[float, float]]
 """From when to when each object lives, in seconds."""
 
-_LANES: dict[str, Callable[[Span], str]] = {
-    "worker": lambda span: span.worker,
-    "key": lambda span: str(span.key),
-}
+LaneOf = Callable[[Span | Instant], str]
+
 _BAR = 0.62
 _SPOKEN_ROUNDS = 12
 
@@ -47,17 +45,18 @@ def gantt(
 
     Raises `InvalidArgumentError` for another ``by``. Costs O(n log n).
     """
-    if by not in _LANES:
+    if by not in ("worker", "key"):
         raise InvalidArgumentError("by", by, 'a lane for each "worker" or for each "key"')
     end = trace.now if until is None else until
     rounds = [span for span in trace.rounds() if span.start <= end]
-    names = _lane_names(rounds, by, alive)
-    ax = ax or new_figure(10, 0.9 + 0.55 * max(len(names), 2)).add_subplot()
+    lane_of = _worker_lanes(trace) if by == "worker" else _key_lane
+    names = _lane_names(trace, rounds, lane_of, alive)
+    ax = ax or new_figure(10, 1.0 + 0.52 * max(len(names), 1)).add_subplot()
     colours = style.key_colours([span.key for span in rounds] if keys is None else keys)
     sentence = title or _counts(rounds, end)
     _draw_alive(ax, alive or {}, names, colours)
     for lane, name in enumerate(names):
-        in_lane = [span for span in rounds if _LANES[by](span) == name]
+        in_lane = [span for span in rounds if lane_of(span) == name]
         _draw_rounds(ax, lane, in_lane, colours, end)
         if by == "worker":
             _draw_idle(ax, lane, in_lane, end)
@@ -65,7 +64,7 @@ def gantt(
     style.quiet(ax)
     style.time_axis(ax, 0, end)
     style.title(ax, sentence)
-    return Picture(figure_of(ax), _alt(sentence, rounds, names, by, alive, end))
+    return Picture(figure_of(ax), _alt(sentence, rounds, names, lane_of, alive, end))
 
 
 def workers_and_objects(
@@ -84,10 +83,30 @@ def workers_and_objects(
     return Picture(figure, f"Two panels. {first.alt} {second.alt}")
 
 
-def _lane_names(rounds: list[Span], by: str, alive: Alive | None) -> list[str]:
-    names = {_LANES[by](span) for span in rounds}
-    if by == "key":
+def _key_lane(span: Span | Instant) -> str:
+    return str(span.key)
+
+
+def _worker_lanes(trace: Trace) -> LaneOf:
+    """The worker's name, with its controller's before it when there are several."""
+    if len({span.source for span in trace.rounds()}) < 2:
+        return _worker_lane
+    return lambda span: f"{span.source} {_worker_lane(span)}"
+
+
+def _worker_lane(span: Span | Instant) -> str:
+    return span.actor if isinstance(span, Instant) else span.worker
+
+
+def _lane_names(
+    trace: Trace, rounds: list[Span], lane_of: LaneOf, alive: Alive | None
+) -> list[str]:
+    """Every lane that a round is in; workers that only wait for a key, and keys that only live."""
+    names = {lane_of(span) for span in rounds}
+    if lane_of is _key_lane:
         names |= {str(key) for key in alive or {}}
+    else:
+        names |= {lane_of(i) for i in trace.instants if i.kind == "waited"}
     return sorted(names, key=lambda name: (len(name), name))
 
 
@@ -100,12 +119,18 @@ def _draw_rounds(
         bars, (lane - _BAR / 2, _BAR), facecolors=fill, edgecolor="white", linewidth=1.5, zorder=3
     )
     for span, (start, length), colour in zip(rounds, bars, fill, strict=True):
-        text = style.short(span.key) + (" ✗" if span.outcome == "error" else "")
+        text = style.short(span.key) + _mark(span, end)
         if length / max(end, 1e-9) * 100 > 1.2 * len(text):
             ax.text(
                 start + length / 2, lane, text, ha="center", va="center", fontsize=11, zorder=4,
                 color=style.text_colour(colour), fontweight="bold", clip_on=True,
             )  # fmt: skip
+
+
+def _mark(span: Span, end: float) -> str:
+    if span.end is None or span.end > end:
+        return " …"
+    return " ✗" if span.outcome == "error" else ""
 
 
 def _draw_idle(ax: Axes, lane: int, rounds: list[Span], end: float) -> None:
@@ -139,25 +164,29 @@ def _counts(rounds: list[Span], end: float) -> str:
 
 
 def _alt(
-    sentence: str, rounds: list[Span], names: list[str], by: str, alive: Alive | None, end: float
+    sentence: str,
+    rounds: list[Span],
+    names: list[str],
+    lane_of: LaneOf,
+    alive: Alive | None,
+    end: float,
 ) -> str:
     told = [f"Gantt chart: {sentence}."]
     told.append(f"Across: virtual time from 0 to {end:g} s. Down: {', '.join(names[:8])}")
     told[-1] += "." if len(names) <= 8 else f" and {len(names) - 8} more."
     if alive:
         told.append(f"Pale bars: {', '.join(map(str, alive))} live on between their rounds.")
-    told += _spoken(rounds[:_SPOKEN_ROUNDS], by, end)
+    told += _spoken(rounds[:_SPOKEN_ROUNDS], lane_of, end)
     if len(rounds) > _SPOKEN_ROUNDS:
         told.append(f"And {len(rounds) - _SPOKEN_ROUNDS} more rounds.")
     return " ".join(told)
 
 
-def _spoken(rounds: list[Span], by: str, end: float) -> Iterator[str]:
-    lane = _LANES[by]
-    for name, spans in groupby(sorted(rounds, key=lane), key=lane):
+def _spoken(rounds: list[Span], lane_of: LaneOf, end: float) -> Iterator[str]:
+    for name, spans in groupby(sorted(rounds, key=lane_of), key=lane_of):
         bars = [
-            f"{style.short(span.key) + ' ' if by == 'worker' else ''}"
-            f"{span.start:g} to {_end(span, end):g} s"
+            f"{'' if lane_of is _key_lane else style.short(span.key) + ' '}"
+            f"{span.start:g} to {_end(span, end):g} s{_mark(span, end)}"
             for span in spans
         ]
         yield f"{name}: {', '.join(bars)}."

@@ -71,10 +71,11 @@ def _draw_pending(ax: Axes, span: Span, now: float, colour: str) -> None:
             edgecolor=colour, linestyle="--", linewidth=2, zorder=3,
         )
     )  # fmt: skip
-    ax.text(
-        (span.start + end) / 2, _PENDING, "one record", ha="center", va="center", fontsize=10,
-        color=style.INK,
-    )  # fmt: skip
+    if end - span.start > 0.12 * now:
+        ax.text(
+            (span.start + end) / 2, _PENDING, "one record", ha="center", va="center", fontsize=10,
+            color=style.INK,
+        )  # fmt: skip
 
 
 def _draw_out(ax: Axes, span: Span, now: float, colour: str) -> None:

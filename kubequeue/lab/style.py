@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 KEY_COLOURS = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C6D31", "#7B8794",
@@ -65,6 +66,7 @@ def quiet(ax: Axes) -> None:
 
 def time_axis(ax: Axes, start: float, end: float) -> None:
     """Virtual seconds from left to right."""
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=10, steps=[1, 2, 5, 10]))
     ax.set_xlim(start, end if end > start else start + 1)
     ax.set_xlabel("virtual time (s)", color=SOFT_INK, fontsize=11)
 

@@ -101,12 +101,16 @@ def _controller_families(metrics: Metrics) -> Iterator[Metric]:
         "terminal_reconcile_errors_total": (CounterMetricFamily, lambda c: c.terminal_errors),
         "reconcile_panics_total": (CounterMetricFamily, lambda c: c.panics),
         "reconcile_timeouts_total": (CounterMetricFamily, lambda c: 0),
-        "reconcile_time_seconds": (HistogramMetricFamily, lambda c: c.reconcile_time),
+        "reconcile_time_seconds": (
+            HistogramMetricFamily,
+            lambda c: c.reconcile_time if c.reconcile_time.count else None,
+        ),
         "max_concurrent_reconciles": (GaugeMetricFamily, lambda c: c.max_concurrent_reconciles),
         "active_workers": (GaugeMetricFamily, lambda c: c.active_workers),
     }
     for name, (kind, value) in read.items():
-        samples = [([n], value(c)) for n, c in controllers]
+        # Reconcile time has no series before the first round; the others start at 0.
+        samples = [([n], value(c)) for n, c in controllers if value(c) is not None]
         yield _family(
             kind, f"controller_runtime_{name}", _CONTROLLER_HELP[name], ["controller"], samples
         )

@@ -9,7 +9,10 @@ pkg/internal/controller/metrics/metrics.go (controller-runtime v0.24.1).
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable
+from itertools import accumulate, repeat
+from operator import mul
 from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -24,58 +27,51 @@ _UNFINISHED_WORK_PERIOD = NANOSECONDS // 2
 _MAX_PRIORITIES = 25
 _CARDINALITY_EXCEEDED = "exceeded_cardinality_limit"
 
-QUEUE_BOUNDS = tuple(10 * 10**k for k in range(12))
-"""Upper bounds of the buckets of queue and work time, in nanoseconds: 1e-8 s to 1e3 s."""
+QUEUE_BOUNDS = tuple(accumulate(repeat(10.0, 11), mul, initial=10e-9))
+"""Upper bounds of the buckets of queue and work time, in seconds: 1e-8 to 1e3.
 
-RECONCILE_BOUNDS = tuple(
-    round(seconds * NANOSECONDS)
-    for seconds in (
-        *(0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7),
-        *(0.8, 0.9, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25),
-        *(30, 40, 50, 60),
-    )
+Multiplied one from the other as in Go, so some miss their round number by the last digit.
+"""
+
+RECONCILE_BOUNDS = (
+    *(0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8),
+    *(0.9, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0),
+    *(15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0),
 )
-"""Upper bounds of the buckets of reconcile time, in nanoseconds: 5 ms to 60 s."""
+"""Upper bounds of the buckets of reconcile time, in seconds."""
 
 
 class Histogram:
-    """Counts of durations below each bound, kept in nanoseconds so that sums are exact.
+    """Counts of durations below each bound, in seconds; the sum is a float, added up as in Go.
 
-    >>> histogram = Histogram((1_000_000_000, 2_000_000_000))
+    >>> histogram = Histogram((1.0, 2.5))
     >>> histogram.observe(1_500_000_000)
     >>> histogram.buckets(), histogram.sum
-    ([('1.0', 0), ('2.0', 1), ('+Inf', 1)], 1.5)
+    ([('1', 0), ('2.5', 1), ('+Inf', 1)], 1.5)
     """
 
-    __slots__ = ("_bounds", "_counts", "_total_ns")
+    __slots__ = ("_bounds", "_counts", "sum")
 
-    def __init__(self, bounds: tuple[int, ...]) -> None:
+    def __init__(self, bounds: tuple[float, ...]) -> None:
         self._bounds = bounds
         self._counts = [0] * (len(bounds) + 1)
-        self._total_ns = 0
+        self.sum = 0.0
 
     def observe(self, ns: int) -> None:
-        """Count one duration. Costs O(log bounds)."""
-        self._counts[bisect_left(self._bounds, ns)] += 1
-        self._total_ns += ns
+        """Count one duration, given in nanoseconds. Costs O(log bounds)."""
+        seconds = ns // NANOSECONDS + ns % NANOSECONDS / NANOSECONDS  # Go's Duration.Seconds
+        self._counts[bisect_left(self._bounds, seconds)] += 1
+        self.sum += seconds
 
     @property
     def count(self) -> int:
         """How many durations were observed."""
         return sum(self._counts)
 
-    @property
-    def sum(self) -> float:
-        """Their sum in seconds."""
-        return self._total_ns / NANOSECONDS
-
     def buckets(self) -> list[tuple[str, int]]:
-        """Bounds in seconds and cumulative counts, the way an exposition has them."""
-        told, seen = [], 0
-        for bound, count in zip(self._bounds, self._counts, strict=False):
-            seen += count
-            told.append((str(bound / NANOSECONDS), seen))
-        return [*told, ("+Inf", seen + self._counts[-1])]
+        """Bounds, written as Go writes them, and cumulative counts."""
+        bounds = [*(repr(bound).removesuffix(".0") for bound in self._bounds), "+Inf"]
+        return list(zip(bounds, accumulate(self._counts), strict=True))
 
 
 class QueueMetrics:
@@ -86,7 +82,7 @@ class QueueMetrics:
 
     def __init__(self, env: Environment, by_priority: bool) -> None:
         self._env: Any = env  # its clock is an integer, which SimPy's types do not say
-        self.depth: dict[str, int] = {} if by_priority else {"": 0}
+        self.depth: defaultdict[str, int] = defaultdict(int, {} if by_priority else {"": 0})
         self.adds = 0
         self.retries = 0
         self.queue_duration = Histogram(QUEUE_BOUNDS)
@@ -148,12 +144,12 @@ class QueueMetrics:
         self._next_update = looked_at + _UNFINISHED_WORK_PERIOD
 
     def _move_depth(self, priority: int | None, by: int) -> None:
-        label = self._labels.get(priority) or self._label(priority)
-        self.depth[label] = self.depth.get(label, 0) + by
+        try:
+            self.depth[self._labels[priority]] += by
+        except KeyError:
+            self.depth[self._label(priority)] += by
 
     def _label(self, priority: int | None) -> str:
-        if priority is None:
-            return ""
         if len(self._labels) > _MAX_PRIORITIES:
             # From the 26th priority on all go to one label, those seen before too, as in Go: so
             # what was raised under its own label is lowered under the shared one.
@@ -183,9 +179,10 @@ class ControllerMetrics:
     def round_ended(self, _worker: str, _key: Any, outcome: Any) -> None:
         self.active_workers -= 1
         self.total[outcome.result] += 1
-        self.errors += outcome.result == "error"
-        self.terminal_errors += outcome.terminal
-        self.panics += outcome.panicked
+        if outcome.result == "error":
+            self.errors += 1
+            self.terminal_errors += outcome.terminal
+            self.panics += outcome.panicked
         self.reconcile_time.observe(outcome.took_ns)
 
 

@@ -174,6 +174,10 @@ class Queue(ABC):
     def __len__(self) -> int:
         """How many entries are ready, without those that still wait. Mirrors ``Len``."""
 
+    @abstractmethod
+    def _check(self) -> None:
+        """Raise AssertionError when an invariant of the queue does not hold."""
+
 
 def check_key(key: Key) -> None:
     """Raise `InvalidArgumentError` for a key that cannot be compared by value."""
