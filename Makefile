@@ -16,7 +16,7 @@ define need_python
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test lint types imports unit nbval notebooks oracle bench lock clean
+.PHONY: help lab test lint types imports unit nbval notebooks oracle readme bench lock clean
 
 help: ## say what there is (this list)
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -51,6 +51,12 @@ notebooks: $(VENV) ## run the notebooks and store what they print
 oracle: ## compare the recordings with the real Go queues (needs Go)
 	@command -v go >/dev/null || { echo "make oracle needs Go, and there is no 'go' here." >&2; exit 1; }
 	cd tests/oracle && go test -count=1 ./...
+
+readme: ## install the way that the README has for machines without make, in a copy
+	$(need_python)
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && git clone --quiet . "$$dir" && cd "$$dir" && \
+	eval "$$(grep -m 1 '^python3 -m venv' README.md)" && \
+	.venv/bin/jupyter lab --version && .venv/bin/python -c 'from kubequeue import plots'
 
 bench: $(VENV) ## measure the speed of the model
 	$(BIN)/python tests/benchmarks/bench.py

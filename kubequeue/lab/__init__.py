@@ -1,0 +1,1 @@
+"""What the notebooks are made of: pictures, checks and ready-made reconcilers."""

@@ -1,0 +1,1 @@
+"""What a run leaves behind: a trace of every step, and metrics."""
