@@ -55,6 +55,7 @@ oracle: ## compare the recordings with the real Go queues (needs Go)
 readme: ## install the way that the README has for machines without make, in a copy
 	$(need_python)
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && git clone --quiet . "$$dir" && cd "$$dir" && \
+	export PIP_QUIET=1 && \
 	eval "$$(grep -m 1 '^python3 -m venv' README.md)" && \
 	.venv/bin/jupyter lab --version && .venv/bin/python -c 'from kubequeue import plots'
 
