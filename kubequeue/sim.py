@@ -31,7 +31,7 @@ def to_ns(seconds: float, what: str) -> int:
     Raises `InvalidArgumentError` for what is no finite number. Costs O(1).
     """
     try:
-        return round(seconds * NANOSECONDS)
+        return round((seconds - 0) * NANOSECONDS)  # a text times a number is a very long text
     except (TypeError, ValueError, OverflowError):
         raise InvalidArgumentError(what, seconds, "a finite number of seconds") from None
 

@@ -11,12 +11,12 @@ from matplotlib.axes import Axes
 from kubequeue.errors import InvalidArgumentError
 from kubequeue.lab import style
 from kubequeue.lab.picture import Picture, figure_of, new_figure
-from kubequeue.observe.trace import Instant, Span, Trace
+from kubequeue.observe.trace import Span, Trace
 
 Alive = Mapping[Any, tuple[float, float]]
 """From when to when each object lives, in seconds."""
 
-LaneOf = Callable[[Span | Instant], str]
+LaneOf = Callable[[Span], str]
 
 _BAR = 0.62
 _SPOKEN_ROUNDS = 12
@@ -75,7 +75,7 @@ def workers_and_objects(
     ``alive`` says from when to when, in seconds, for each key; ``titles`` are the two sentences.
     """
     figure = new_figure(10, 3.2 + 0.5 * len(alive))
-    heights = [max(len({span.worker for span in trace.rounds()}), 1), len(alive)]
+    heights = [max(sum(trace.workers.values()), 1), max(len(alive), 1)]
     above, below = figure.subplots(2, sharex=True, height_ratios=heights)
     first = gantt(trace, by="worker", until=until, title=titles[0], ax=above)
     second = gantt(trace, by="key", alive=alive, until=until, title=titles[1], ax=below)
@@ -83,30 +83,28 @@ def workers_and_objects(
     return Picture(figure, f"Two panels. {first.alt} {second.alt}")
 
 
-def _key_lane(span: Span | Instant) -> str:
+def _key_lane(span: Span) -> str:
     return str(span.key)
 
 
 def _worker_lanes(trace: Trace) -> LaneOf:
     """The worker's name, with its controller's before it when there are several."""
-    if len({span.source for span in trace.rounds()}) < 2:
-        return _worker_lane
-    return lambda span: f"{span.source} {_worker_lane(span)}"
-
-
-def _worker_lane(span: Span | Instant) -> str:
-    return span.actor if isinstance(span, Instant) else span.worker
+    several = len(trace.workers) > 1
+    return lambda span: f"{span.source} {span.worker}" if several else span.worker
 
 
 def _lane_names(
     trace: Trace, rounds: list[Span], lane_of: LaneOf, alive: Alive | None
 ) -> list[str]:
-    """Every lane that a round is in; workers that only wait for a key, and keys that only live."""
-    names = {lane_of(span) for span in rounds}
-    if lane_of is _key_lane:
-        names |= {str(key) for key in alive or {}}
-    else:
-        names |= {lane_of(i) for i in trace.instants if i.kind == "waited"}
+    """Every worker, in the order they were started; every key with a round or a life."""
+    if lane_of is not _key_lane:
+        several = len(trace.workers) > 1
+        return [
+            f"{controller} worker-{number}" if several else f"worker-{number}"
+            for controller, workers in trace.workers.items()
+            for number in range(1, workers + 1)
+        ]
+    names = {lane_of(span) for span in rounds} | {str(key) for key in alive or {}}
     return sorted(names, key=lambda name: (len(name), name))
 
 

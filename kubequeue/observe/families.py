@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -12,8 +12,7 @@ from prometheus_client.core import (
     Metric,
 )
 
-if TYPE_CHECKING:
-    from kubequeue.observe.metrics import Metrics
+from kubequeue.observe.instruments import ControllerMetrics, QueueMetrics
 
 Sample = tuple[list[str], Any]
 """The values of a family's labels, and a number or a histogram."""
@@ -53,14 +52,18 @@ _CONTROLLER_HELP = {
 }
 
 
-def families(metrics: Metrics) -> list[Metric]:
+def families(
+    queues: Mapping[str, QueueMetrics], controllers: Mapping[str, ControllerMetrics]
+) -> list[Metric]:
     """Every family that has samples, sorted by name, its samples sorted by label values."""
-    found = [*_queue_families(metrics), *_controller_families(metrics)]
+    found = [
+        *_queue_families(sorted(queues.items())),
+        *_controller_families(sorted(controllers.items())),
+    ]
     return sorted((family for family in found if family.samples), key=lambda family: family.name)
 
 
-def _queue_families(metrics: Metrics) -> Iterator[Metric]:
-    queues = sorted(metrics.queues.items())
+def _queue_families(queues: list[tuple[str, QueueMetrics]]) -> Iterator[Metric]:
     yield _family(
         GaugeMetricFamily,
         "workqueue_depth",
@@ -87,8 +90,7 @@ def _queue_families(metrics: Metrics) -> Iterator[Metric]:
         yield _family(kind, f"workqueue_{name}", _QUEUE_HELP[name], ["name", "controller"], samples)
 
 
-def _controller_families(metrics: Metrics) -> Iterator[Metric]:
-    controllers = sorted(metrics.controllers.items())
+def _controller_families(controllers: list[tuple[str, ControllerMetrics]]) -> Iterator[Metric]:
     yield _family(
         CounterMetricFamily,
         "controller_runtime_reconcile_total",

@@ -85,6 +85,8 @@ class Trace:
     def __init__(self, env: Environment) -> None:
         self._env = env
         self._records: list[Record] = []
+        self.workers: dict[str, int] = {}
+        """How many workers each controller started."""
 
     def __len__(self) -> int:
         """How many steps there are. Costs O(1)."""
@@ -146,7 +148,7 @@ class Trace:
 
     def controller(self, name: str) -> ControllerTrace:
         """The observer of one controller."""
-        return ControllerTrace(self._env, name, self._records)
+        return ControllerTrace(self._env, name, self._records, self.workers)
 
 
 class QueueTrace:
@@ -197,10 +199,16 @@ class QueueTrace:
 class ControllerTrace:
     """Writes down the rounds of one controller; its methods are hooks of ``ControllerObserver``."""
 
-    def __init__(self, env: Environment, name: str, records: list[Record]) -> None:
+    def __init__(
+        self, env: Environment, name: str, records: list[Record], workers: dict[str, int]
+    ) -> None:
         self._env = env
         self._name = name
         self._append = records.append
+        self._workers = workers
+
+    def started(self, workers: int) -> None:
+        self._workers[self._name] = workers
 
     def round_started(self, worker: str, key: Any, priority: int) -> None:
         self._append((self._env.now, "round_started", self._name, worker, key, priority))
@@ -215,15 +223,20 @@ _CLOSES = {"added": "waiting", "got": "ready", "done": "locked", "round_ended": 
 
 def _spans(instants: list[Instant]) -> Iterator[Span]:
     """Pair the step that opens a stretch with the one that closes it, first opened first closed."""
-    opened: defaultdict[tuple[str, str, Any], deque[Instant]] = defaultdict(deque)
+    opened: defaultdict[tuple[Any, ...], deque[Instant]] = defaultdict(deque)
     for instant in instants:
-        closed = opened[_CLOSES.get(instant.kind, ""), instant.source, instant.key]
+        closed = opened[_place(_CLOSES.get(instant.kind, ""), instant)]
         if closed:
             yield _span(_CLOSES[instant.kind], closed.popleft(), instant)
         if instant.kind in _OPENS:
-            opened[_OPENS[instant.kind], instant.source, instant.key].append(instant)
-    for (kind, _, _), left in opened.items():
+            opened[_place(_OPENS[instant.kind], instant)].append(instant)
+    for (kind, *_), left in opened.items():
         yield from (_span(kind, start, None) for start in left)
+
+
+def _place(kind: str, instant: Instant) -> tuple[Any, ...]:
+    """What the two ends of a stretch have in common; without locks a key may have two rounds."""
+    return kind, instant.source, instant.key, instant.actor if kind == "round" else ""
 
 
 def _span(kind: str, start: Instant, end: Instant | None) -> Span:

@@ -39,6 +39,10 @@ class Request(str):
         """From ``namespace/name``; a text without a slash is a name without a namespace."""
         return super().__new__(cls, text)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled and copied as its text, because `__new__` takes two halves."""
+        return Request.parse, (str(self),)
+
     @property
     def namespace(self) -> str:
         """The part before the slash, empty when there is none."""

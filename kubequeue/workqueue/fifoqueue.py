@@ -68,6 +68,7 @@ class FIFOQueue(Queue):
         opts = make_opts(after, False, None)
         check_key(key)
         if not self._shutdown:
+            self._observer.buffered((key,), opts)
             self._delaying.add_after(key, opts.after_ns)
 
     def get_with_priority(self, waiter: str = "a worker") -> Getting:
