@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any, Generic, TypeVar
 
 from simpy.events import Event
 
-from kubequeue import FIFOQueue, PriorityQueue, Simulation
-from kubequeue.observe.metrics import QueueMetrics
+from kubequeue import FIFOQueue, PriorityQueue, Result, Simulation
+from kubequeue.observe.instruments import QueueMetrics
 from kubequeue.workqueue.queue import Got, Queue
 
 NAME = "tested"
@@ -86,3 +86,23 @@ def fifo_rig(sim: Simulation | None = None, **options: Any) -> Rig[FIFOQueue]:
     """The older queue, built with these options."""
     sim = sim or Simulation()
     return Rig(sim, FIFOQueue(sim, NAME, **options))
+
+
+Answer = Result | Exception | None
+"""How a round ends: it returns a result or None, or raises."""
+
+
+def answering(
+    sim: Simulation, *answers: Answer, seconds: float = 0.0
+) -> Callable[[Any], Generator[Event, Any, Result | None]]:
+    """A reconciler whose rounds take so many seconds and end as told; after that, in success."""
+    left = list(answers)
+
+    def reconcile(_: Any) -> Generator[Event, Any, Result | None]:
+        yield sim.sleep(seconds)
+        answer = left.pop(0) if left else None
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    return reconcile

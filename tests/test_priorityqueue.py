@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Generator, Hashable, Iterator
+from collections.abc import Generator, Hashable
 from typing import Any
 
 import pytest
@@ -288,8 +288,11 @@ def test_many_priorities_go_high_to_low_and_each_in_order(
 def test_equal_deadlines_become_ready_by_priority_then_place(rig: Rig[PriorityQueue]) -> None:
     """The waiting are in the order of deadline, then priority, then place in line."""
     for key, after, priority in (
-        *(("late", 2.0, 9), ("low", 1.0, 0), ("high 1", 1.0, 5)),
-        *(("high 2", 1.0, 5), ("soon", 0.5, -9)),
+        ("late", 2.0, 9),
+        ("low", 1.0, 0),
+        ("high 1", 1.0, 5),
+        ("high 2", 1.0, 5),
+        ("soon", 0.5, -9),
     ):
         rig.queue.add_with_opts(key, after=after, priority=priority)
     rig.settle()
@@ -796,10 +799,10 @@ def test_a_stalled_worker_hangs_and_the_run_ends(fixed: bool) -> None:
     sim = Simulation()
     rig = priority_rig(sim, fixed_shutdown=fixed)
 
-    def reconcile(_: object) -> Iterator[Event]:
+    def reconcile(_: Any) -> Generator[Event, Any, None]:
         yield sim.sleep(1)
 
-    controller = Controller(sim, rig.queue, reconcile, max_concurrent_reconciles=2)  # type: ignore[arg-type]
+    controller = Controller(sim, rig.queue, reconcile, max_concurrent_reconciles=2)
     controller.start()
     rig.queue.add("busy")
     sim.run(until=0.5)

@@ -170,7 +170,8 @@ def _alt(
     end: float,
 ) -> str:
     told = [f"Gantt chart: {sentence}."]
-    told.append(f"Across: virtual time from 0 to {end:g} s. Down: {', '.join(names[:8])}")
+    lanes = ", ".join(names[:8]) or "nothing"
+    told.append(f"Across: virtual time from 0 to {end:g} s. Down: {lanes}")
     told[-1] += "." if len(names) <= 8 else f" and {len(names) - 8} more."
     if alive:
         told.append(f"Pale bars: {', '.join(map(str, alive))} live on between their rounds.")

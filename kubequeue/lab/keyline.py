@@ -119,9 +119,13 @@ def _alt(
 ) -> str:
     return (
         f"Time line of one key: {sentence}. Across: virtual time from 0 to {now:g} s. "
-        f"Asked for at {', '.join(f'{at:g}' for at in asked)} s. "
+        f"Asked for {_moments(asked)}. "
         f"Pending {_spoken(pending)}. Being processed {_spoken(out)}."
     )
+
+
+def _moments(times: list[float]) -> str:
+    return f"at {', '.join(f'{at:g}' for at in times)} s" if times else "never"
 
 
 def _spoken(spans: list[Span]) -> str:

@@ -22,7 +22,8 @@ ACCENT = "#B44D12"
 """For what is happening now and for the gap to look at, and for nothing else."""
 
 _LETTERS = list("ABCDEFGH")
-_NEEDS_INK = {"#E69F00", "#CC79A7", "#56B4E9", OTHER}
+_DARK = {"#0072B2", "#8C6D31"}
+_INK_ON_COLOUR = "#0E1318"  # INK is too pale on the darker half of the colours
 
 
 def short(key: Any) -> str:
@@ -38,7 +39,8 @@ def key_colours(keys: Iterable[Any]) -> dict[Any, str]:
     key is grey.
     """
     named = sorted(set(keys), key=str)
-    letters = all(short(key) in _LETTERS for key in named)
+    names = {short(key) for key in named}
+    letters = names <= set(_LETTERS) and len(names) == len(named)
     return {
         key: _colour(_LETTERS.index(short(key)) if letters else place)
         for place, key in enumerate(named)
@@ -46,8 +48,8 @@ def key_colours(keys: Iterable[Any]) -> dict[Any, str]:
 
 
 def text_colour(colour: str) -> str:
-    """Ink on a light colour, white on a dark one."""
-    return INK if colour in _NEEDS_INK else "white"
+    """White on a dark colour, nearly black on the others: contrast 4.5 or more on each."""
+    return "white" if colour in _DARK else _INK_ON_COLOUR
 
 
 def title(ax: Axes, sentence: str) -> None:

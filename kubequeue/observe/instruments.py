@@ -66,6 +66,21 @@ class Histogram:
         return list(zip(bounds, accumulate(self._counts), strict=True))
 
 
+class PriorityLabels(dict[int | None, str]):
+    """The label of each priority seen so far, until there are too many.
+
+    From the 26th on all go to one label, those seen before too, so what was raised under its own
+    label is lowered under the shared one. Mirrors ``workqueue.go: priorityLabel``.
+    """
+
+    def __missing__(self, priority: int | None) -> str:
+        """The label of a priority that was not seen before; None is the queue without any."""
+        self[priority] = "" if priority is None else str(priority)
+        if len(self) > _MAX_PRIORITIES:
+            self.update(dict.fromkeys(self, _CARDINALITY_EXCEEDED))
+        return self[priority]
+
+
 class QueueMetrics:
     """The numbers of one queue; its methods are hooks of ``QueueObserver``.
 
@@ -81,29 +96,29 @@ class QueueMetrics:
         self.work_duration = Histogram(QUEUE_BOUNDS)
         self.unfinished_work = 0
         self.longest_running_processor = 0
-        self._labels: dict[int | None, str] = {None: ""}
+        self._labels = PriorityLabels()
         self._add_times: dict[Any, int] = {}
         self._processing_start_times: dict[Any, int] = {}
         self._next_update: float = self._env.now + _UNFINISHED_WORK_PERIOD
 
     def added(self, key: Any, priority: int | None) -> None:
         self.adds += 1
-        self._move_depth(priority, 1)
+        self.depth[self._labels[priority]] += 1
         self._add_times.setdefault(key, self._env.now)
 
     def got(self, key: Any, priority: int | None, *_: object) -> None:
         now = self._env.now
         if now >= self._next_update:
             self.update_unfinished_work()
-        self._move_depth(priority, -1)
+        self.depth[self._labels[priority]] -= 1
         self._processing_start_times[key] = now
         added_at = self._add_times.pop(key, None)
         if added_at is not None:
             self.queue_duration.observe(now - added_at)
 
     def depth_moved(self, old: int, new: int) -> None:
-        self._move_depth(old, -1)
-        self._move_depth(new, 1)
+        self.depth[self._labels[old]] -= 1
+        self.depth[self._labels[new]] += 1
 
     def done(self, key: Any, *_: object) -> None:
         now = self._env.now
@@ -134,20 +149,6 @@ class QueueMetrics:
         self.unfinished_work = sum(ages)
         self.longest_running_processor = max(ages, default=0)
         self._next_update = looked_at + _UNFINISHED_WORK_PERIOD
-
-    def _move_depth(self, priority: int | None, by: int) -> None:
-        try:
-            self.depth[self._labels[priority]] += by
-        except KeyError:
-            self.depth[self._label(priority)] += by
-
-    def _label(self, priority: int | None) -> str:
-        if len(self._labels) > _MAX_PRIORITIES:
-            # From the 26th priority on all go to one label, those seen before too, as in Go: so
-            # what was raised under its own label is lowered under the shared one.
-            self._labels = dict.fromkeys(self._labels, _CARDINALITY_EXCEEDED)
-            return _CARDINALITY_EXCEEDED
-        return self._labels.setdefault(priority, str(priority))
 
 
 class ControllerMetrics:

@@ -21,6 +21,7 @@ from kubequeue.errors import QueueStalledError
 from kubequeue.signals import Signal, Timer
 from kubequeue.sim import NANOSECONDS, Simulation
 from kubequeue.workqueue.items import Item, PendingItems
+from kubequeue.workqueue.merging import Merger
 from kubequeue.workqueue.observer import QueueObserver
 from kubequeue.workqueue.queue import (
     AddOpts,
@@ -65,13 +66,11 @@ class PriorityQueue(Queue):
     ) -> None:
         super().__init__(name, rate_limiter or ItemExponentialFailureRateLimiter())
         self._env: Any = sim.env
-        self._merge = merge
         self._lock_keys = lock_keys
         self._fixed_shutdown = fixed_shutdown
 
         self._add_buffer: list[BufferItem] = []
         self._pending = PendingItems(order_by_priority)
-        self._added_counter = 0
         self._locked: dict[Key, str] = {}
         self._waiters: deque[tuple[Event, str]] = deque()
         self._stalled = False
@@ -81,6 +80,15 @@ class PriorityQueue(Queue):
         self._ready_item_or_waiter_added = Signal(sim)
         self._next_ready = Timer(sim, self._waiting_item_added_or_updated.notify)
         self._observer: QueueObserver = sim.observe(QueueObserver, "queue", name, True)
+        self._merger = Merger(
+            sim,
+            self._pending,
+            self._rate_limiter,
+            self._observer,
+            self._waiting_item_added_or_updated,
+            self._ready_item_or_waiter_added,
+            merge,
+        )
 
         sim.process(self.handle_add_buffer())
         sim.process(self.handle_ready_items())
@@ -157,9 +165,9 @@ class PriorityQueue(Queue):
             self._observer.woke("handle_waiting_items")
             for item in self._pending.due(self._env.now):
                 self._pending.remove(item)
-                item.ready_at, item.added_counter = None, self._next_place()
+                item.ready_at, item.added_counter = None, self._merger.next_place()
                 self._pending.insert(item)
-                self._announce(item)
+                self._merger.announce(item)
             deadline = self._pending.next_deadline()
             if deadline is not None:
                 self._next_ready.arm(deadline)
@@ -182,68 +190,8 @@ class PriorityQueue(Queue):
     def _locked_flush_add_buffer(self) -> None:
         """Mirrors ``priorityqueue.go: lockedFlushAddBuffer``."""
         buffer, self._add_buffer = self._add_buffer, []
-        for opts, keys in buffer:
-            self._locked_add_with_opts(opts, keys)
-
-    def _locked_add_with_opts(self, opts: AddOpts, keys: tuple[Key, ...]) -> None:
-        """Mirrors ``priorityqueue.go: lockedAddWithOpts``."""
-        if self._shutdown:
-            return
-        priority = opts.priority or 0
-        for key in keys:
-            ready_at = self._ready_at(key, opts)
-            index = key if self._merge else (key, self._added_counter)
-            item = self._pending.items.get(index)
-            if item is None:
-                self._insert_new(Item(key, index, priority, self._next_place(), ready_at))
-            else:
-                self._merge_into(item, ready_at, priority)
-
-    def _ready_at(self, key: Key, opts: AddOpts) -> int | None:
-        """When the key may go, in nanoseconds; None means now. Counts a failure if rate-limited."""
-        after = opts.after_ns
-        if opts.rate_limited:
-            backoff = self._rate_limiter.when(key)
-            if after == 0 or backoff < after:
-                after = backoff
-        if after <= 0:
-            return None
-        self._observer.retried()
-        return int(self._env.now) + after
-
-    def _insert_new(self, item: Item) -> None:
-        self._pending.items[item.index] = item
-        self._pending.insert(item)
-        if item.ready_at is not None:
-            self._observer.delayed(item.key, item.ready_at)
-        self._announce(item)
-
-    def _merge_into(self, item: Item, ready_at: int | None, priority: int) -> None:
-        """The earlier time and the higher priority win; a raise takes a new place in line."""
-        was_ready = item.ready_at is None
-        self._pending.remove(item)
-        if item.ready_at is not None:
-            item.ready_at = None if ready_at is None else min(item.ready_at, ready_at)
-        if priority > item.priority:
-            if was_ready:
-                self._observer.depth_moved(item.priority, priority)
-            item.priority, item.added_counter = priority, self._next_place()
-        self._pending.insert(item)
-        self._observer.merged(item.key, item.priority, item.ready_at)
-        if not was_ready:
-            self._announce(item)
-
-    def _announce(self, item: Item) -> None:
-        """Wake the loop that looks after an entry in its new place."""
-        if item.ready_at is None:
-            self._observer.added(item.key, item.priority)
-            self._ready_item_or_waiter_added.notify()
-        else:
-            self._waiting_item_added_or_updated.notify()
-
-    def _next_place(self) -> int:
-        self._added_counter += 1
-        return self._added_counter - 1
+        for opts, keys in () if self._shutdown else buffer:
+            self._merger.locked_add_with_opts(opts, keys)
 
     def _dispatch(self) -> None:
         """Walk ``ready`` in order until the waiters run out, passing over locked keys."""
@@ -291,6 +239,4 @@ class PriorityQueue(Queue):
     def _check(self) -> None:
         """Raise AssertionError when an invariant of the queue does not hold. Costs O(n log n)."""
         self._pending._check()
-        places = [item.added_counter for item in self._pending.items.values()]
-        assert all(place < self._added_counter for place in places), "a place from the future"
         assert not (self._locked and not self._lock_keys), "a key is locked without a lock"
