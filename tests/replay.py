@@ -19,7 +19,7 @@ from typing import Any
 
 from simpy.events import Event
 
-from kubequeue import FIFOQueue, PriorityQueue, Simulation
+from kubequeue import FIFOQueue, KubeQueueError, PriorityQueue, Simulation
 from kubequeue.sim import NANOSECONDS
 from kubequeue.workqueue.queue import Queue
 
@@ -157,7 +157,7 @@ def differences(queue: str, scenario: Step) -> Iterator[str]:
     for number, (op, expected) in enumerate(zip(scenario["ops"], scenario["steps"], strict=True)):
         try:
             seen = replay.step(op)
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError, KubeQueueError) as error:
             raise FormatError(f"step {number} is not in the format ({error!r})") from None
         for field in FIELDS[queue]:
             wanted = expected.get(field) or EMPTY[field]

@@ -326,6 +326,19 @@ def test_each_asking_is_marked_by_what_became_of_it() -> None:
     assert [word for word in _words(ax) if word in names] == names
 
 
+def test_of_two_askings_at_once_the_first_is_filled() -> None:
+    """One makes the record and the other merges into it, though both have the same time."""
+    rig = priority_rig()
+    rig.sim.run(until=1)
+    rig.queue.add("a")
+    rig.queue.add("a")
+    rig.sim.run(until=2)
+    ax = _axes(plots.key_timeline(rig.sim.trace, "a"))
+    marks = [line.get_markerfacecolor() for line in ax.lines if line.get_marker() == "v"]
+    assert marks == [style.KEY_COLOURS[0], "white"]
+    assert [word for word in _words(ax) if word in ("enqueued", "merged")] == ["enqueued", "merged"]
+
+
 def test_the_words_of_a_key_timeline() -> None:
     """Chart, axis, range, and all that is drawn."""
     assert plots.key_timeline(_two_rounds(), "a").alt == (

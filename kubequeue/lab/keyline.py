@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -53,10 +54,12 @@ def _is(instant: Instant, key: Any, kind: str) -> bool:
 
 
 def _draw_asked(ax: Axes, asked: list[float], merged: list[float], colour: str) -> None:
+    fresh = Counter(asked) - Counter(merged)  # of several at one instant the first makes the record
     for number, at in enumerate(asked, start=1):
-        fill = "white" if at in merged else colour
+        fresh[at] -= 1
+        fill = "white" if fresh[at] < 0 else colour
         ax.plot(at, _ASKED, "v", markersize=11, markerfacecolor=fill, markeredgecolor=colour)
-        words = "merged" if at in merged else "again" if number > 1 else "enqueued"
+        words = "merged" if fresh[at] < 0 else "again" if number > 1 else "enqueued"
         ax.text(at, _ASKED - 0.32, words, ha="center", fontsize=10, color=style.SOFT_INK)
 
 
