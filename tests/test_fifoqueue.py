@@ -207,6 +207,28 @@ def test_delayed_keys_come_by_deadline_whatever_the_order_of_adding(rig: Rig[FIF
     assert rig.take_all() == ["first", "middle", "last"]
 
 
+def test_an_entry_that_is_moved_forward_overtakes(rig: Rig[FIFOQueue]) -> None:
+    """A second, shorter delay moves the entry ahead of those that were due before it."""
+    rig.queue.add_after("a", 2.0)
+    rig.queue.add_after("b", 5.0)
+    rig.settle()
+    rig.queue.add_after("b", 1.0)
+    rig.advance(1.0)
+    assert rig.take_all() == ["b"]
+    rig.advance(1.0)
+    assert rig.take_all() == ["a"]
+
+
+def test_many_delayed_keys_are_all_in_time(rig: Rig[FIFOQueue]) -> None:
+    """Each of a hundred is added at its own deadline, whatever came before and after it."""
+    chance = rig.sim.stream("test")
+    deadlines = {key: chance.randrange(1, 10**9) / 1e9 for key in range(100)}
+    for key, after in deadlines.items():
+        rig.queue.add_after(key, after)
+    rig.sim.run()
+    assert {i.key: i.at for i in rig.sim.trace.instants if i.kind == "added"} == deadlines
+
+
 def test_an_add_does_not_cancel_a_delay(rig: Rig[FIFOQueue]) -> None:
     """Unlike in the priority queue, the delayed entry stays and makes a second round."""
     rig.queue.add_after("a", 1.0)
@@ -352,6 +374,17 @@ def test_what_is_delayed_at_shutdown_is_never_added(rig: Rig[FIFOQueue]) -> None
     rig.settle()
     rig.queue.shut_down()
     rig.advance(5)
+    assert rig.got() == (None, 0, True)
+    assert "woke" not in [i.kind for i in rig.sim.trace.instants if i.at > 0]
+
+
+def test_a_key_due_at_the_instant_of_the_shutdown_is_not_added(rig: Rig[FIFOQueue]) -> None:
+    """The alarm rings, then the queue shuts down: the loop that runs after both adds nothing."""
+    rig.queue.add_after("a", 1)
+    rig.settle()
+    rig.sim.call_at(1.0, rig.queue.shut_down)
+    rig.sim.run()
+    assert [i.kind for i in rig.sim.trace.instants][-2:] == ["shut_down", "woke"]
     assert rig.got() == (None, 0, True)
 
 

@@ -19,7 +19,7 @@ from kubequeue import (
     QueueStalledError,
     Simulation,
 )
-from kubequeue.workqueue.queue import QueueSnapshot
+from kubequeue.workqueue.queue import Getting, QueueSnapshot
 
 
 @pytest.fixture(name="rig")
@@ -794,10 +794,20 @@ def test_without_the_fix_a_shutdown_of_an_idle_queue_is_fine() -> None:
 
 
 @pytest.mark.parametrize("fixed", [True, False])
-def test_a_stalled_worker_hangs_and_the_run_ends(fixed: bool) -> None:
+def test_a_stalled_worker_hangs_and_the_run_ends(
+    fixed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The busy worker never comes back from `done` without the fix; the run itself still ends."""
     sim = Simulation()
     rig = priority_rig(sim, fixed_shutdown=fixed)
+    asked: list[str] = []
+    get = rig.queue.get_with_priority
+
+    def noted(worker: str) -> Getting:
+        asked.append(worker)
+        return get(worker)
+
+    monkeypatch.setattr(rig.queue, "get_with_priority", noted)
 
     def reconcile(_: Any) -> Generator[Event, Any, None]:
         yield sim.sleep(1)
@@ -813,6 +823,7 @@ def test_a_stalled_worker_hangs_and_the_run_ends(fixed: bool) -> None:
     assert sim.now == 1.0
     assert [span.outcome for span in sim.trace.rounds()] == ["success"]
     assert ("busy" in [lock.key for lock in rig.queue.snapshot().locked]) is not fixed
+    assert asked == ["worker-1", "worker-2", *["worker-1"] * fixed]
 
 
 # --- Switches ---------------------------------------------------------------------------------
@@ -830,6 +841,18 @@ def test_without_merging_each_add_is_an_entry_of_its_own() -> None:
         taken.append(rig.got()[:2])
         rig.queue.done("a")
     assert taken == [("a", 4), ("a", 0), ("a", 0)]
+
+
+def test_without_merging_queue_time_counts_from_the_first_add() -> None:
+    """The metrics know keys, not entries: of two entries of a key one queue time is counted."""
+    rig = priority_rig(merge=False)
+    rig.queue.add("a")
+    rig.advance(1)
+    rig.queue.add("a")
+    rig.advance(2)
+    for _ in range(2):
+        rig.queue.done(rig.take())
+    assert (rig.metrics.queue_duration.count, rig.metrics.queue_duration.sum) == (1, 3.0)
 
 
 def test_without_merging_keys_are_still_locked() -> None:

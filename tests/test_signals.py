@@ -141,3 +141,12 @@ def test_a_timer_can_be_armed_again_after_it_rang() -> None:
     timer.arm(1_000_000_000)
     sim.run()
     assert rang == [1.0, 1.0, 2.0]
+
+
+def test_arming_for_the_same_time_again_adds_no_event() -> None:
+    """A queue arms its timer after every change: what is armed already must cost nothing."""
+    sim = Simulation()
+    timer = Timer(sim, lambda: None)
+    for _ in range(3):
+        timer.arm(1_000_000_000)
+    assert [sim.step(), sim.step()] == [True, False]

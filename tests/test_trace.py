@@ -243,6 +243,17 @@ def test_rounds_of_one_key_that_overlap_keep_their_workers() -> None:
     assert rounds == [("worker-1", 0, 3), ("worker-2", 1, 2)]
 
 
+def test_of_two_entries_of_a_key_the_first_is_closed_first() -> None:
+    """Without merging a key may be in line twice: the one taken is the one that came first."""
+    rig = priority_rig(merge=False)
+    for _ in range(2):
+        rig.queue.add("a")
+        rig.advance(1)
+    rig.take()
+    ready = [(span.start, span.end) for span in rig.sim.trace.spans if span.kind == "ready"]
+    assert ready == [(0, 2), (1, None)]
+
+
 def test_two_queues_do_not_mix_their_spans() -> None:
     """The same key in two queues is two keys."""
     sim = Simulation()
