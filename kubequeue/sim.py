@@ -8,7 +8,8 @@ the wall clock or a global random stream, so equal seeds give equal runs, byte f
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import simpy
@@ -83,7 +84,13 @@ class Simulation:
         self.trace = Trace(self.env)
         self.metrics = Metrics(self.env)
         self._observers = [*[self.trace] * trace, *[self.metrics] * metrics]
+        if max_events_per_instant < 1:
+            raise InvalidArgumentError(
+                "max_events_per_instant", max_events_per_instant, "1 or more"
+            )
         self._max_events_per_instant = max_events_per_instant
+        self._names: set[tuple[str, str]] = set()
+        self._running = False
 
     @property
     def now(self) -> float:
@@ -130,34 +137,54 @@ class Simulation:
     def run(self, until: float | None = None) -> None:
         """Let everything happen up to and including the time ``until``, or until nothing is left.
 
-        Raises `InvalidArgumentError` for a time that has passed, `InstantNeverEndsError` when
-        events go on for ever at one instant, and `NeverIdleError` when a run without ``until``
-        does not end by itself. The state is whole after each of them, and the run can go on.
+        Raises `InvalidArgumentError` for a time that has passed or a call from inside a run,
+        `InstantNeverEndsError` when events go on for ever at one instant, and `NeverIdleError` when
+        a run without ``until`` does not end by itself. The state is whole after each of them, and
+        the run can go on.
         """
-        if until is None:
-            self._run_until_idle()
-            return
-        self._run_to(self.now_ns + self._ns_ahead(until, "until"))
+        with self._one_run():
+            if until is None:
+                self._run_until_idle()
+            else:
+                self._run_to(self.now_ns + self._ns_ahead(until, "until"))
 
     def settle(self) -> None:
         """Let everything happen that can happen without time moving on."""
-        self._run_to(self.now_ns)
+        with self._one_run():
+            self._run_to(self.now_ns)
 
     def step(self) -> bool:
         """Let one event happen; False when there was none left. Costs O(log events)."""
         if self.env.peek() == simpy.core.Infinity:
             return False
-        self.env.step()
+        with self._one_run():
+            self.env.step()
         return True
 
-    def observe(self, protocol: type[Any], kind: str, *args: object) -> Any:
+    def observe(self, protocol: type[Any], kind: str, name: str, *args: object) -> Any:
         """One observer for a producer, joined from what each observer of this run makes for it.
 
         ``kind`` names the maker, as in ``trace.queue(name)``; a run that nothing observes gives an
-        observer whose hooks do nothing.
+        observer whose hooks do nothing. Raises `InvalidArgumentError` when another producer of that
+        kind has the name; no name at all is nobody's.
         """
-        parts = [getattr(observer, kind)(*args) for observer in self._observers]
+        if (kind, name) in self._names:
+            raise InvalidArgumentError("name", name, f"a name that no other {kind} here has")
+        if name:
+            self._names.add((kind, name))
+        parts = [getattr(observer, kind)(name, *args) for observer in self._observers]
         return join(protocol, parts)
+
+    @contextmanager
+    def _one_run(self) -> Iterator[None]:
+        """A run inside a run would let time go on behind the back of the outer one."""
+        if self._running:
+            raise InvalidArgumentError("run()", "a call from inside a run", "one run at a time")
+        self._running = True
+        try:
+            yield
+        finally:
+            self._running = False
 
     def _ns_ahead(self, seconds: float, what: str) -> int:
         ahead = to_ns(seconds, what) - self.now_ns

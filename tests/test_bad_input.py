@@ -16,6 +16,7 @@ from simpy.events import Event
 import kubequeue.sim
 from kubequeue import (
     Controller,
+    FIFOQueue,
     InstantNeverEndsError,
     InvalidArgumentError,
     NeverIdleError,
@@ -142,6 +143,37 @@ def returns_a_text(request: str) -> Generator[Event, Any, str]:
     """Returns what is no Result."""
     yield SIMS[-1].sleep(1)
     return "done"
+
+
+@pytest.mark.parametrize("inner", ["run", "settle", "step"])
+def test_a_run_inside_a_run_is_refused(inner: str) -> None:
+    """It would let time go on behind the back of the outer one; both can go on afterwards."""
+    sim = Simulation()
+    sim.call_at(1, lambda: getattr(sim, inner)())
+    sim.call_at(1, lambda: None)
+    with pytest.raises(InvalidArgumentError, match="a call from inside a run"):
+        sim.run(until=3)
+    sim.run(until=3)
+    assert sim.now == 3
+
+
+@both_queues
+def test_what_counts_as_an_integer_is_one(make: Any) -> None:
+    """A priority that came out of a table of numbers is as good as one typed in."""
+    rig = make()
+    rig.queue.add_with_opts("a", priority=True)
+    assert type(rig.got()[1]) is int
+
+
+@pytest.mark.parametrize("observed", [True, False])
+def test_two_queues_of_one_name_are_refused(observed: bool) -> None:
+    """Whoever observes, or nobody: a name says which queue is meant."""
+    sim = Simulation(trace=observed, metrics=observed)
+    PriorityQueue(sim, "twin")
+    with pytest.raises(InvalidArgumentError, match="name was 'twin'"):
+        FIFOQueue(sim, "twin")
+    PriorityQueue(sim)
+    PriorityQueue(sim)
 
 
 SIMS: list[Simulation] = []

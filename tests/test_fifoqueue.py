@@ -474,3 +474,15 @@ def test_a_queue_without_a_name_works() -> None:
     rig.queue.add("a")
     assert rig.take() == "a"
     assert NAME not in sim.metrics.queues
+
+
+def test_the_trace_tells_of_an_add_that_merged() -> None:
+    """An add that meets a dirty key is told, by the caller who did it."""
+    rig = fifo_rig()
+    rig.queue.add("a")
+    rig.queue.add("a")
+    told = [str(instant) for instant in rig.sim.trace.instants if instant.kind != "buffered"]
+    assert told == [
+        "the caller makes a ready.",
+        "the caller merges a request into the entry of a: due now.",
+    ]

@@ -468,3 +468,11 @@ def test_a_run_without_a_trace_has_nothing_to_draw() -> None:
     queue.add("a")
     sim.run(until=2)
     assert _bars(_axes(plots.gantt(sim.trace))) == []
+
+
+def test_letters_keep_their_colours_among_other_names() -> None:
+    """B is orange in every picture, whoever else is in it."""
+    mixed = style.key_colours(["default/x", "default/b", "other/b", "default/c"])
+    assert mixed["default/b"] == style.KEY_COLOURS[1]
+    assert mixed["default/c"] == style.KEY_COLOURS[2]
+    assert len(set(mixed.values())) == 4

@@ -980,3 +980,13 @@ def test_a_queue_without_a_name_works() -> None:
     assert rig.take() == "a"
     assert NAME not in sim.metrics.queues
     assert sim.metrics.queues == {}
+
+
+def test_a_snapshot_lists_no_waiter_that_has_left() -> None:
+    """After shutdown nobody waits any more."""
+    rig = priority_rig()
+    rig.ask("worker-1")
+    rig.settle()
+    assert rig.queue.snapshot().waiters == ("worker-1",)
+    rig.queue.shut_down()
+    assert rig.queue.snapshot().waiters == ()

@@ -35,16 +35,17 @@ def short(key: Any) -> str:
 def key_colours(keys: Iterable[Any]) -> dict[Any, str]:
     """A colour for each key: the letters a to h have theirs in every picture of the course.
 
-    Other names take the colours in sorted order, and from the ninth on there are none left: the
-    key is grey.
+    Other names, and a letter's second owner, take what is left in sorted order; when nothing is
+    left, a key is grey.
     """
     named = sorted(set(keys), key=str)
-    names = {short(key) for key in named}
-    letters = names <= set(_LETTERS) and len(names) == len(named)
-    return {
-        key: _colour(_LETTERS.index(short(key)) if letters else place)
-        for place, key in enumerate(named)
-    }
+    owners: dict[str, Any] = {}
+    for key in named:
+        if short(key) in _LETTERS:
+            owners.setdefault(KEY_COLOURS[_LETTERS.index(short(key))], key)
+    found = {key: colour for colour, key in owners.items()}
+    left = iter(colour for colour in KEY_COLOURS if colour not in owners)
+    return {key: found.get(key) or next(left, OTHER) for key in named}
 
 
 def text_colour(colour: str) -> str:
@@ -78,7 +79,3 @@ def lanes(ax: Axes, names: list[str]) -> None:
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.45, -0.55)
     ax.tick_params(axis="y", labelcolor=INK)
-
-
-def _colour(place: int) -> str:
-    return KEY_COLOURS[place] if place < len(KEY_COLOURS) else OTHER

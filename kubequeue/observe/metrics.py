@@ -36,24 +36,14 @@ class Metrics:
         self.registry.register(self)
 
     def queue(self, name: str, by_priority: bool) -> QueueMetrics:
-        """The observer of one queue; one without a name is not exposed, as in Go.
-
-        Raises `InvalidArgumentError` when another queue of the simulation has the name.
-        """
-        if name in self.queues:
-            raise InvalidArgumentError("name", name, "a name that no other queue here has")
+        """The observer of one queue; one without a name is not exposed, as in Go."""
         metrics = QueueMetrics(self._env, by_priority)
         if name:
             self.queues[name] = metrics
         return metrics
 
     def controller(self, name: str) -> ControllerMetrics:
-        """The observer of one controller.
-
-        Raises `InvalidArgumentError` when another controller of the simulation has the name.
-        """
-        if name in self.controllers:
-            raise InvalidArgumentError("name", name, "a name that no other controller here has")
+        """The observer of one controller."""
         return self.controllers.setdefault(name, ControllerMetrics())
 
     def collect(self) -> Iterable[Metric]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 NANOSECONDS = 1_000_000_000
+_CALLER = "the caller"
 
 
 def sentence(kind: str, actor: str, key: Any, values: tuple[Any, ...]) -> str:
@@ -25,16 +26,16 @@ def _buffered(_: str, key: Any, after_ns: int, rate_limited: bool, priority: int
 
 
 def _delayed(loop: str, key: Any, ready_at_ns: int) -> str:
-    return f"{loop} puts {key} among the waiting, due at {_seconds(ready_at_ns)}."
+    return f"{loop or _CALLER} puts {key} among the waiting, due at {_seconds(ready_at_ns)}."
 
 
 def _merged(loop: str, key: Any, priority: int | None, ready_at_ns: int | None) -> str:
     when = "now" if ready_at_ns is None else f"at {_seconds(ready_at_ns)}"
-    return f"{loop} merges a request into the entry of {key}: due {when}{_at(priority)}."
+    return f"{loop or _CALLER} merges a request into the entry of {key}: due {when}{_at(priority)}."
 
 
 def _added(loop: str, key: Any, priority: int | None) -> str:
-    return f"{loop} makes {key} ready{_at(priority)}."
+    return f"{loop or _CALLER} makes {key} ready{_at(priority)}."
 
 
 def _got(worker: str, key: Any, priority: int | None, locked: bool) -> str:

@@ -161,6 +161,7 @@ class QueueTrace:
         self._loop = ""
 
     def buffered(self, keys: tuple[Any, ...], opts: Any) -> None:
+        self._loop = ""  # with the older queue, what follows is the caller's own doing
         for key in keys:
             self._append((self._env.now, "buffered", self._name, "", key, *opts))
 

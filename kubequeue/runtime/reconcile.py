@@ -15,6 +15,7 @@ from simpy.events import Event
 
 from kubequeue.errors import InvalidArgumentError, ReconcilerContractError
 from kubequeue.sim import Simulation, to_ns
+from kubequeue.workqueue.queue import whole_priority
 
 
 class Request(str):
@@ -81,10 +82,7 @@ class Result:
 
     def __post_init__(self) -> None:
         to_ns(self.requeue_after, "requeue_after")
-        if not (self.priority is None or isinstance(self.priority, int)):
-            raise InvalidArgumentError(
-                "priority", self.priority, "a whole number, or None to keep it"
-            )
+        whole_priority(self.priority)
         if not (self.error is None or isinstance(self.error, Exception)):
             raise InvalidArgumentError("error", self.error, 'an exception: ReconcileError("...")')
 

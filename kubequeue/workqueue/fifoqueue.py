@@ -156,7 +156,10 @@ class FIFOQueue(Queue):
 
     def _mark_dirty(self, key: Key) -> None:
         """Mirrors ``queue.go: Add``."""
-        if self._shutdown or key in self._dirty:
+        if self._shutdown:
+            return
+        if key in self._dirty:
+            self._observer.merged(key, None, None)
             return
         self._observer.added(key, None)
         self._dirty[key] = None

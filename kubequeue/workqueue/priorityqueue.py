@@ -232,7 +232,7 @@ class PriorityQueue(Queue):
             waiting=tuple(item.state() for *_, item in pending.waiting),
             ready=tuple(item.state() for *_, item in pending.ready),
             locked=tuple(Lock(key, holder) for key, holder in self._locked.items()),
-            waiters=tuple(name for _, name in self._waiters),
+            waiters=tuple(name for handed_over, name in self._waiters if not handed_over.triggered),
             shutting_down=self._shutdown,
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Hashable
 from dataclasses import dataclass
+from operator import index
 from typing import Any, NamedTuple
 
 from simpy.events import Event
@@ -191,6 +192,14 @@ def check_key(key: Key) -> None:
 
 def make_opts(after: float, rate_limited: bool, priority: int | None) -> AddOpts:
     """Checked options; raises `InvalidArgumentError` for a NaN delay or a fractional priority."""
-    if not (priority is None or isinstance(priority, int)):
-        raise InvalidArgumentError("priority", priority, "a whole number, or None for unset")
-    return AddOpts(to_ns(after, "after"), bool(rate_limited), priority)
+    return AddOpts(to_ns(after, "after"), bool(rate_limited), whole_priority(priority))
+
+
+def whole_priority(priority: int | None) -> int | None:
+    """The priority as a plain integer; raises `InvalidArgumentError` for what is none."""
+    try:
+        return None if priority is None else int(index(priority))
+    except TypeError:
+        raise InvalidArgumentError(
+            "priority", priority, "a whole number, or None for unset"
+        ) from None
