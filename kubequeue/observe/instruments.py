@@ -51,7 +51,10 @@ class Histogram:
 
     def observe(self, ns: int) -> None:
         """Count one duration, given in nanoseconds. Costs O(log bounds)."""
-        seconds = ns // NANOSECONDS + ns % NANOSECONDS / NANOSECONDS  # Go's Duration.Seconds
+        # As Go's Duration.Seconds does it; from a second on, one division rounds otherwise.
+        seconds = ns / NANOSECONDS
+        if ns > NANOSECONDS:
+            seconds = ns // NANOSECONDS + ns % NANOSECONDS / NANOSECONDS
         self._counts[bisect_left(self._bounds, seconds)] += 1
         self.sum += seconds
 
@@ -94,11 +97,10 @@ class QueueMetrics:
         self.retries = 0
         self.queue_duration = Histogram(QUEUE_BOUNDS)
         self.work_duration = Histogram(QUEUE_BOUNDS)
-        self.unfinished_work = 0
-        self.longest_running_processor = 0
         self._labels = PriorityLabels()
         self._add_times: dict[Any, int] = {}
         self._processing_start_times: dict[Any, int] = {}
+        self._looked_at: tuple[int, tuple[int, ...]] = (0, ())
         self._next_update: float = self._env.now + _UNFINISHED_WORK_PERIOD
 
     def added(self, key: Any, priority: int | None) -> None:
@@ -135,6 +137,18 @@ class QueueMetrics:
         self.update_unfinished_work()
         self._next_update = float("inf")
 
+    @property
+    def unfinished_work(self) -> int:
+        """The ages of all keys that are out, added up, in nanoseconds, as of the last look."""
+        looked_at, started = self._looked_at
+        return looked_at * len(started) - sum(started)
+
+    @property
+    def longest_running_processor(self) -> int:
+        """The age of the key that is out for longest, in nanoseconds, as of the last look."""
+        looked_at, started = self._looked_at
+        return looked_at - min(started, default=looked_at)
+
     def update_unfinished_work(self) -> None:
         """Bring the ages of what is out up to the last half second that Go would have looked at.
 
@@ -145,9 +159,7 @@ class QueueMetrics:
         if late < 0:
             return
         looked_at = self._env.now - late % _UNFINISHED_WORK_PERIOD
-        ages = [looked_at - started for started in self._processing_start_times.values()]
-        self.unfinished_work = sum(ages)
-        self.longest_running_processor = max(ages, default=0)
+        self._looked_at = looked_at, tuple(self._processing_start_times.values())
         self._next_update = looked_at + _UNFINISHED_WORK_PERIOD
 
 
