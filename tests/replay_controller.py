@@ -84,8 +84,8 @@ def recording(queue: Queue, noted: Noted) -> Queue:
 class ControllerReplay:
     """A controller with a scripted reconciler, and the ops of a scenario done to it."""
 
-    def __init__(self, scenario: Step) -> None:
-        self.sim = Simulation()
+    def __init__(self, scenario: Step, sim: Simulation | None = None) -> None:
+        self.sim = sim or Simulation()
         self.noted = Noted(self.sim)
         kind = FIFOQueue if scenario.get("queue") == "fifo" else PriorityQueue
         self.queue = recording(kind(self.sim, NAME), self.noted)

@@ -57,21 +57,25 @@ def test_a_negative_delay_means_now(make: Any) -> None:
 def test_a_priority_that_is_no_integer_adds_nothing(make: Any, priority: Any) -> None:
     """The error says what a priority is, and the queue is as it was."""
     rig = make()
+    rig.queue.add("kept")
     with pytest.raises(InvalidArgumentError, match=r"priority was .*; expected a whole number"):
         rig.queue.add_with_opts("a", priority=priority)
-    assert rig.take_all() == []
+    rig.queue.add("after")
+    assert rig.take_all() == ["kept", "after"]
 
 
 @both_queues
 def test_an_unhashable_key_adds_nothing(make: Any) -> None:
     """One bad key keeps its companions out, too: all or nothing."""
     rig = make()
+    rig.queue.add("kept")
     with pytest.raises(InvalidArgumentError, match=r"the key was \['b'\]; expected something"):
         rig.queue.add_with_opts("a", ["b"])
     for call in (rig.queue.done, rig.queue.forget, rig.queue.num_requeues):
         with pytest.raises(InvalidArgumentError, match="the key was"):
             call({})
-    assert rig.take_all() == []
+    rig.queue.add("after")
+    assert rig.take_all() == ["kept", "after"]
 
 
 @both_queues
@@ -103,10 +107,45 @@ def test_adding_after_shutdown_does_nothing(make: Any) -> None:
     assert rig.got() == (None, 0, True)
 
 
+@both_queues
+@pytest.mark.parametrize("key", [None, ("kind", "a"), 0, "", frozenset({"a"})])
+def test_any_hashable_key_goes_through(make: Any, key: Any) -> None:
+    """Nothing that can be compared is taken for "no key": it is handed out, locked and unlocked."""
+    rig = make()
+    rig.queue.add_with_opts(key, key)
+    assert rig.got() == (key, 0, False)
+    rig.queue.add(key)
+    second = rig.ask()
+    rig.settle()
+    assert second == [], "the key is still out"
+    rig.queue.done(key)
+    rig.settle()
+    assert second == [(key, 0, False)]
+
+
+@both_queues
+def test_an_error_in_a_callback_comes_out_of_the_run_and_loses_nothing(make: Any) -> None:
+    """The run raises it at its time; what was added before it, and what follows, is kept."""
+    rig = make()
+
+    def fails() -> None:
+        rig.queue.add("a")
+        raise ValueError("in the callback")
+
+    rig.sim.call_at(1, fails)
+    rig.sim.call_at(2, lambda: rig.queue.add("b"))
+    with pytest.raises(ValueError, match="in the callback"):
+        rig.sim.run(until=5)
+    assert rig.sim.now == 1
+    rig.sim.run(until=5)
+    assert rig.take_all() == ["a", "b"]
+
+
 @pytest.mark.parametrize("workers", [0, -3])
 def test_no_workers_become_one(workers: int) -> None:
-    """As in Go, whose default is one."""
+    """As in Go, whose default is one: the second key waits until the first is done."""
     assert rounds_with(works, max_concurrent_reconciles=workers) == ["a", "b"]
+    assert [span.start for span in SIMS[-1].trace.rounds()] == [0.0, 1.0]
 
 
 def test_a_time_in_the_past_changes_nothing() -> None:

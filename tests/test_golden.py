@@ -52,6 +52,22 @@ def test_a_difference_is_told(
     assert told[-1] == f"scenarios 1 steps {len(scenario['steps'])} mismatches 1"
 
 
+@pytest.mark.parametrize("field", ["len", "got"])
+def test_a_difference_in_the_older_queue_is_told(
+    field: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The folder says which queue it is, and a changed copy there does not agree either."""
+    scenario = next(s for s in read("fifoqueue/named.json") if s["steps"][-1].get("got"))
+    scenario["steps"][-1][field] = [] if field == "got" else 99
+    changed = tmp_path / "fifoqueue" / "changed.json"
+    changed.parent.mkdir()
+    changed.write_text(json.dumps([scenario]), encoding="utf-8")
+    assert main([str(changed)]) == 1
+    told = capsys.readouterr().out.splitlines()
+    assert f"{field} is" in told[0]
+    assert told[-1] == f"scenarios 1 steps {len(scenario['steps'])} mismatches 1"
+
+
 def test_the_choice_of_queue_matters(tmp_path: Path) -> None:
     """``--queue`` really replays on the other queue: priorities are lost on it."""
     by_priority = [s for s in read("priorityqueue/named.json") if "priority" in str(s["ops"])]

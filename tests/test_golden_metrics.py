@@ -9,9 +9,16 @@ from typing import Any
 import pytest
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
-from replay_controller import ControllerReplay
+from replay_controller import NAME, ControllerReplay
 
-from kubequeue.observe.instruments import QUEUE_BOUNDS, RECONCILE_BOUNDS
+from kubequeue import Simulation
+from kubequeue.observe.families import families
+from kubequeue.observe.instruments import (
+    QUEUE_BOUNDS,
+    RECONCILE_BOUNDS,
+    ControllerMetrics,
+    QueueMetrics,
+)
 
 FOLDER = Path(__file__).parent / "golden" / "metrics"
 FAMILIES: list[dict[str, Any]] = json.loads((FOLDER / "families.json").read_text(encoding="utf-8"))
@@ -53,6 +60,23 @@ def test_no_family_is_missing_or_invented(small_run: dict[str, Metric]) -> None:
     assert sorted(small_run) == sorted(RECORDED)
 
 
+@pytest.mark.parametrize("recorded", FAMILIES, ids=lambda family: str(family["name"]))
+def test_each_family_is_declared_as_in_go(recorded: dict[str, Any]) -> None:
+    """Name, help, type and label names, also of the families that start without a series."""
+    queues = {NAME: QueueMetrics(Simulation().env, by_priority=True)}
+    queues[NAME].added("a", 0)
+    controllers = {NAME: ControllerMetrics()}
+    controllers[NAME].reconcile_time.observe(1)
+    (ours,) = (
+        family
+        for family in families(queues, controllers)
+        if family.name == recorded["name"].removesuffix("_total")
+    )
+    assert (ours.documentation, ours.type) == (recorded["help"], recorded["type"])
+    for sample in ours.samples:
+        assert sorted(set(sample.labels) - {"le"}) == sorted(recorded["labels"])
+
+
 @pytest.mark.parametrize("queue", ["priority", "fifo"])
 def test_zero_starts(queue: str) -> None:
     """Before the first add, exactly the series exist that Go has then, at the values Go has."""
@@ -63,6 +87,7 @@ def test_zero_starts(queue: str) -> None:
         found = ours.get(family["name"].removesuffix("_total"))
         series = [] if found is None else _series(found, family["type"])
         assert series == [(s["labels"], s["value"]) for s in family[start]], family["name"]
+    assert set(ours) <= {family["name"].removesuffix("_total") for family in FAMILIES}
 
 
 def test_bounds_of_the_buckets() -> None:

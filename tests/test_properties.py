@@ -31,6 +31,29 @@ class PriorityQueueMachine(RuleBasedStateMachine):
         self.out: set[str] = set()
         self.waiting = 0
         self.asked: dict[str, int] = {}
+        self.due: dict[str, int] = {}
+        told = self.queue._observer.got
+
+        def got(key: str, priority: int, *rest: object) -> None:
+            self._is_the_first_that_may_go(key)
+            told(key, priority, *rest)  # type: ignore[arg-type]
+
+        self.queue._observer.got = got  # type: ignore[method-assign, assignment]
+
+    def _is_the_first_that_may_go(self, key: str) -> None:
+        """Of what is ready and not locked, the hand-over takes the highest, then the oldest."""
+        seen = self.queue.snapshot()
+        locked = {lock.key for lock in seen.locked}
+        may_go = [item for item in seen.ready if item.key not in locked]
+        first = min(may_go, key=lambda item: (-item.priority, item.added_counter))
+        assert key == first.key, "a key went ahead of one that comes before it"
+
+    def _owe(self, key: str, priority: int, after_ns: int) -> None:
+        """One more add of a key: the higher priority and the earlier time count."""
+        self.owed.add(key)
+        self.asked[key] = max(self.asked.get(key, priority), priority)
+        due = self.sim.now_ns + max(after_ns, 0)
+        self.due[key] = min(self.due.get(key, due), due)
 
     def _got(self) -> Generator[Event, Any, None]:
         self.waiting += 1
@@ -39,26 +62,25 @@ class PriorityQueueMachine(RuleBasedStateMachine):
         assert key in self.owed, "a key was handed out that nobody is owed"
         assert key not in self.out, "two workers have one key"
         assert priority == self.asked.pop(key), "the highest priority asked for was lost"
+        assert self.due.pop(key) <= self.sim.now_ns, "a key was handed out before its time"
         self.waiting -= 1
         self.owed.remove(key)
         self.out.add(key)
 
     @rule(keys=st.lists(KEYS, min_size=1, max_size=3), after=DELAYS, priority=PRIORITIES)
     def add(self, keys: list[str], after: float, priority: int | None) -> None:
-        """What was added is owed, once, at the highest priority that anybody asked for."""
+        """What was added is owed once: at the highest priority and the earliest time asked for."""
         self.queue.add_with_opts(*keys, after=after, priority=priority)
         for key in keys:
-            self.asked[key] = max(self.asked.get(key, priority or 0), priority or 0)
-        self.owed.update(keys)
+            self._owe(key, priority or 0, round(after * 1e9))
 
     @rule(key=KEYS)
     def fail(self, key: str) -> None:
-        """A rate-limited add is owed too, however late; each counts a failure."""
+        """A rate-limited add is owed after its back-off; each counts a failure."""
         failures = self.queue.num_requeues(key)
         self.queue.add_rate_limited(key)
+        self._owe(key, 0, 5_000_000 * 2**failures)
         self.sim.settle()
-        self.owed.add(key)
-        self.asked[key] = max(self.asked.get(key, 0), 0)
         assert self.queue.num_requeues(key) == failures + 1
 
     @rule(key=KEYS)
@@ -108,6 +130,8 @@ class PriorityQueueMachine(RuleBasedStateMachine):
         assert len(seen.waiters) == self.waiting
         ready = [item for item in seen.ready if item.key not in self.out]
         assert not (ready and seen.waiters), "a key and a worker wait for each other"
+        late = [item.key for item in seen.waiting if self.due[str(item.key)] <= self.sim.now_ns]
+        assert not late, "a key still waits after its time"
         order = [(-item.priority, item.added_counter) for item in seen.ready]
         assert order == sorted(order), "ready is not in order"
 
