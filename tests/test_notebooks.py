@@ -154,7 +154,7 @@ def test_every_claim_is_shown_and_checked(path: Path) -> None:
     assert sorted(tagged) == wanted
     for claim, shown in tagged.items():
         for cell in shown:
-            assert "check(" in cell.source, claim
+            assert "compare(" in cell.source, claim
             assert "✓" in cell.outputs[0].text, claim
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 
-def check(sentence: str, seen: Any, expected: Any = True) -> None:
+def compare(sentence: str, seen: Any, expected: Any = True) -> None:
     """Print whether what was computed is what the lesson says, in one line.
 
     A difference is no error: it shows what your own change did.
 
-    >>> check("A and B overlap", True)
+    >>> compare("A and B overlap", True)
     ✓ A and B overlap
-    >>> check("workers started", 2, 2)
+    >>> compare("workers started", 2, 2)
     ✓ workers started: 2
-    >>> check("workers started", 3, 2)
+    >>> compare("workers started", 3, 2)
     ✗ workers started: 3 in this run; the lesson expects 2
     """
     if seen != expected:
