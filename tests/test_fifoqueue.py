@@ -484,5 +484,5 @@ def test_the_trace_tells_of_an_add_that_merged() -> None:
     told = [str(instant) for instant in rig.sim.trace.instants if instant.kind != "buffered"]
     assert told == [
         "the caller makes a ready.",
-        "the caller merges a request into the entry of a: due now.",
+        "the caller merges a request into the record of a: due now.",
     ]

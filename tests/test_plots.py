@@ -14,6 +14,7 @@ from driving import NAME, answering, priority_rig
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.image import imread
+from matplotlib.patches import Rectangle
 
 from kubequeue import (
     Controller,
@@ -88,6 +89,30 @@ def test_a_bar_for_each_round_in_the_lane_of_its_worker() -> None:
     bars = [(lane, start, end) for lane, start, end, _ in _bars(ax)]
     assert bars == [(0, 0, 1), (0, 1, 2), (1, 0, 1)]
     assert [word for word in _words(ax) if word != "idle"] == ["A", "C", "B"]
+
+
+def test_a_dashed_frame_for_each_stretch_in_line() -> None:
+    """Who waits while both workers are busy is seen and told, in the lane of its key."""
+    picture = plots.gantt(_run("abc"), by="key", pending=True)
+    (frame,) = [patch for patch in _axes(picture).patches if isinstance(patch, Rectangle)]
+    assert (frame.get_x(), frame.get_width(), frame.get_linestyle()) == (0, 1, "--")
+    assert frame.get_y() + frame.get_height() / 2 == _lanes(_axes(picture)).index("c")
+    assert picture.alt.endswith("Dashed frames, in line: C 0 to 1 s.")
+
+
+def test_a_key_that_only_stands_in_line_has_a_lane() -> None:
+    """A key that no worker ever took is not left out of the picture."""
+    trace = _run("abc", until=0.5)
+    assert _lanes(_axes(plots.gantt(trace, by="key"))) == ["a", "b"]
+    assert _lanes(_axes(plots.gantt(trace, by="key", pending=True))) == ["a", "b", "c"]
+
+
+def test_marks_say_what_happened_when() -> None:
+    """A line through all lanes at its second, its words above it and in the alternative text."""
+    picture = plots.gantt(_run("ab"), marks={0.5: "B changes"})
+    assert "B changes" in _words(_axes(picture))
+    assert [list(line.get_xdata()) for line in _axes(picture).lines] == [[0.5, 0.5]]
+    assert picture.alt.endswith("Marks: B changes at 0.5 s.")
 
 
 def test_by_key_each_key_has_a_lane() -> None:

@@ -7,6 +7,7 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
 from kubequeue.errors import InvalidArgumentError
 from kubequeue.lab import style
@@ -16,9 +17,13 @@ from kubequeue.observe.trace import Span, Trace
 Alive = Mapping[Any, tuple[float, float]]
 """From when to when each object lives, in seconds."""
 
+Marks = Mapping[float, str]
+"""A few words for each second that something happens at."""
+
 LaneOf = Callable[[Span], str]
 
 _BAR = 0.62
+_FRAME = 0.7  # a little higher than a bar, so that both show where they meet
 _SPOKEN_ROUNDS = 12
 
 
@@ -28,6 +33,8 @@ def gantt(
     by: str = "worker",
     keys: Iterable[Any] | None = None,
     alive: Alive | None = None,
+    pending: bool = False,
+    marks: Marks | None = None,
     until: float | None = None,
     title: str | None = None,
     ax: Axes | None = None,
@@ -39,6 +46,8 @@ def gantt(
         by: a lane for each ``"worker"`` or for each ``"key"``.
         keys: the keys that the story is about; the others are grey. By default all.
         alive: when each object lives: pale bars behind the rounds, for ``by="key"``.
+        pending: also show when a key waits in line: a dashed frame, for ``by="key"``.
+        marks: what happens at which second: a line across all lanes, with its words above.
         until: the right end in seconds; by default the time that the run has reached.
         title: a sentence that says what to see; by default the counts.
         ax: where to draw; by default a figure of its own.
@@ -50,11 +59,15 @@ def gantt(
     end = trace.now if until is None else until
     rounds = [span for span in trace.rounds() if span.start <= end]
     lane_of = _worker_lanes(trace) if by == "worker" else _key_lane
-    names = _lane_names(trace, rounds, lane_of, alive)
+    in_line = _in_line(trace, end) if pending and by == "key" else []
+    names = _lane_names(trace, rounds + in_line, lane_of, alive)
     ax = ax or new_figure(10, 1.0 + 0.52 * max(len(names), 1)).add_subplot()
-    colours = style.key_colours([span.key for span in rounds] if keys is None else keys)
+    shown = [span.key for span in rounds + in_line]
+    colours = style.key_colours(shown if keys is None else keys)
     sentence = title or _counts(rounds, end)
     _draw_alive(ax, alive or {}, names, colours)
+    for span in in_line:
+        _draw_pending(ax, names.index(str(span.key)), span, colours, end)
     for lane, name in enumerate(names):
         in_lane = [span for span in rounds if lane_of(span) == name]
         _draw_rounds(ax, lane, in_lane, colours, end)
@@ -63,8 +76,10 @@ def gantt(
     style.lanes(ax, names)
     style.quiet(ax)
     style.time_axis(ax, 0, end)
-    style.title(ax, sentence)
-    return Picture(figure_of(ax), _alt(sentence, rounds, names, lane_of, alive, end))
+    _draw_marks(ax, marks or {})
+    style.title(ax, sentence, above_marks=bool(marks))
+    told = _alt(sentence, rounds, names, lane_of, alive, end)
+    return Picture(figure_of(ax), " ".join([told, *_spoken_extras(in_line, marks or {}, end)]))
 
 
 def workers_and_objects(
@@ -81,6 +96,12 @@ def workers_and_objects(
     second = gantt(trace, by="key", alive=alive, until=until, title=titles[1], ax=below)
     above.set_xlabel("")
     return Picture(figure, f"Two panels. {first.alt} {second.alt}")
+
+
+def _in_line(trace: Trace, end: float) -> list[Span]:
+    """The stretches in which a key is pending; those of no length are left out."""
+    stretches = [span for span in trace.spans if span.kind in ("waiting", "ready")]
+    return [s for s in stretches if s.start < end and s.end != s.start]
 
 
 def _key_lane(span: Span) -> str:
@@ -139,7 +160,7 @@ def _draw_idle(ax: Axes, lane: int, rounds: list[Span], end: float) -> None:
             middle = (ended + started) / 2
             ax.text(
                 middle, lane, "idle", ha="center", va="center", fontsize=10,
-                style="italic", color=style.SOFT_INK,
+                style="italic", color=style.SOFT_INK, zorder=4,
             )  # fmt: skip
 
 
@@ -147,7 +168,25 @@ def _draw_alive(ax: Axes, alive: Alive, names: list[str], colours: dict[Any, str
     for key, (start, end) in alive.items():
         lane = names.index(str(key))
         colour = colours.get(key, style.OTHER)
-        ax.broken_barh([(start, end - start)], (lane - 0.16, 0.32), facecolor=colour, alpha=0.25)
+        ax.broken_barh([(start, end - start)], (lane - 0.43, 0.86), facecolor=colour, alpha=0.25)
+
+
+def _draw_pending(ax: Axes, lane: int, span: Span, colours: dict[Any, str], end: float) -> None:
+    ax.add_patch(
+        Rectangle(
+            (span.start, lane - _FRAME / 2), _end(span, end) - span.start, _FRAME, fill=False,
+            edgecolor=colours.get(span.key, style.OTHER), linestyle="--", linewidth=2, zorder=4,
+        )
+    )  # fmt: skip
+
+
+def _draw_marks(ax: Axes, marks: Marks) -> None:
+    for at, words in marks.items():
+        ax.axvline(at, color=style.INK, linestyle=":", linewidth=1.5, zorder=3.5)
+        ax.annotate(
+            words, (at, 1), (0, 3), xycoords=("data", "axes fraction"),
+            textcoords="offset points", ha="center", va="bottom", fontsize=10, color=style.SOFT_INK,
+        )  # fmt: skip
 
 
 def _end(span: Span, now: float) -> float:
@@ -179,6 +218,14 @@ def _alt(
     if len(rounds) > _SPOKEN_ROUNDS:
         told.append(f"And {len(rounds) - _SPOKEN_ROUNDS} more rounds.")
     return " ".join(told)
+
+
+def _spoken_extras(in_line: list[Span], marks: Marks, end: float) -> Iterator[str]:
+    if in_line:
+        frames = [f"{style.short(s.key)} {s.start:g} to {_end(s, end):g} s" for s in in_line]
+        yield f"Dashed frames, in line: {', '.join(frames)}."
+    if marks:
+        yield f"Marks: {', '.join(f'{words} at {at:g} s' for at, words in marks.items())}."
 
 
 def _spoken(rounds: list[Span], lane_of: LaneOf, end: float) -> Iterator[str]:

@@ -53,9 +53,10 @@ def text_colour(colour: str) -> str:
     return "white" if colour in _DARK else _INK_ON_COLOUR
 
 
-def title(ax: Axes, sentence: str) -> None:
+def title(ax: Axes, sentence: str, above_marks: bool = False) -> None:
     """A sentence above the plot, at the left, that says what to see."""
-    ax.set_title(sentence, loc="left", fontsize=12, fontweight="bold", color=INK, pad=9)
+    pad = 24 if above_marks else 9
+    ax.set_title(sentence, loc="left", fontsize=12, fontweight="bold", color=INK, pad=pad)
 
 
 def quiet(ax: Axes) -> None:

@@ -31,7 +31,9 @@ def _delayed(loop: str, key: Any, ready_at_ns: int) -> str:
 
 def _merged(loop: str, key: Any, priority: int | None, ready_at_ns: int | None) -> str:
     when = "now" if ready_at_ns is None else f"at {_seconds(ready_at_ns)}"
-    return f"{loop or _CALLER} merges a request into the entry of {key}: due {when}{_at(priority)}."
+    return (
+        f"{loop or _CALLER} merges a request into the record of {key}: due {when}{_at(priority)}."
+    )
 
 
 def _added(loop: str, key: Any, priority: int | None) -> str:

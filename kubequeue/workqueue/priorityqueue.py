@@ -208,12 +208,9 @@ class PriorityQueue(Queue):
             self._pending.remove(item)
 
     def _hand_over(self, item: Item) -> bool:
-        """Lock the key and give it to the first waiter; False when the walk ends here."""
+        """Give the key to the first waiter; False when the walk ends here."""
         handed_over, waiter = self._waiters.popleft()
-        self._observer.got(item.key, item.priority, waiter, self._lock_keys)
-        if self._lock_keys:
-            self._locked[item.key] = waiter
-        del self._pending.items[item.index]
+        self._take_out(item, waiter)
         if self._shutdown:
             # The waiter left through the shutdown. The fix gives up; v0.24.1 blocks on its channel.
             self._observer.abandoned(item.key, waiter)
@@ -221,6 +218,13 @@ class PriorityQueue(Queue):
             return False
         handed_over.succeed((item.key, item.priority))
         return bool(self._waiters)
+
+    def _take_out(self, item: Item, waiter: str) -> None:
+        """The key is out from now on, and its record is gone: the next request makes a new one."""
+        self._observer.got(item.key, item.priority, waiter, self._lock_keys)
+        if self._lock_keys:
+            self._locked[item.key] = waiter
+        del self._pending.items[item.index]
 
     def snapshot(self) -> QueueSnapshot:
         """Everything inside, frozen. Changes nothing, merges nothing. Costs O(n)."""
