@@ -111,7 +111,8 @@ def test_marks_say_what_happened_when() -> None:
     """A line through all lanes at its second, its words above it and in the alternative text."""
     picture = plots.gantt(_run("ab"), marks={0.5: "B changes"})
     assert "B changes" in _words(_axes(picture))
-    assert [list(line.get_xdata()) for line in _axes(picture).lines] == [[0.5, 0.5]]
+    (line,) = _axes(picture).lines
+    assert np.array_equal(line.get_xdata(), [0.5, 0.5])
     assert picture.alt.endswith("Marks: B changes at 0.5 s.")
 
 
