@@ -889,6 +889,42 @@ def test_without_priorities_the_place_alone_decides() -> None:
     assert [rig.got()[:2] for _ in range(4)] == [("a", -100), ("b", 100), ("c", 1), ("d", 2)]
 
 
+def test_without_the_signal_a_ready_key_lies_beside_an_idle_worker() -> None:
+    """What the signal prevents: nobody looks until another worker happens to ask."""
+    rig = priority_rig(signal_ready=False)
+    answers = rig.ask()
+    rig.settle()
+    rig.queue.add("a")
+    rig.advance(60.0)
+    assert (answers, len(rig.queue)) == ([], 1)
+    rig.ask()
+    rig.settle()
+    assert answers == [("a", 0, False)]
+
+
+@pytest.mark.parametrize(("reorder", "order"), [(True, "bca"), (False, "abc")])
+def test_without_a_new_place_an_expired_key_overtakes(reorder: bool, order: str) -> None:
+    """What the new place prevents: a key that came for later goes before those that came for now."""
+    rig = priority_rig(reorder_at_expiry=reorder)
+    rig.queue.add_after("a", 1.0)
+    rig.queue.add_with_opts("b", "c")
+    rig.advance(1.0)
+    assert "".join(rig.take_all()) == order
+
+
+@pytest.mark.parametrize(("flush", "first"), [(True, "urgent"), (False, "ordinary")])
+def test_without_the_flush_the_dispatcher_misses_what_just_came(flush: bool, first: str) -> None:
+    """What the flush prevents: a key in the buffer is not chosen, whatever its priority."""
+    rig = priority_rig(flush_before_dispatch=flush)
+    rig.queue.add("ordinary")
+    rig.settle()
+    answers = rig.ask()
+    rig.sim.step()  # the worker has asked, so the dispatcher wakes next
+    rig.queue.add_with_opts("urgent", priority=100)
+    rig.settle()
+    assert [key for key, _, _ in answers] == [first]
+
+
 # --- Snapshot ---------------------------------------------------------------------------------
 
 

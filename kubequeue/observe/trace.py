@@ -100,9 +100,13 @@ class Trace:
     @property
     def instants(self) -> list[Instant]:
         """Every step, in order. Costs O(n)."""
+        return self.since(0)
+
+    def since(self, steps: int) -> list[Instant]:
+        """What came after the first so many ``steps``, in order. Costs O(result)."""
         return [
             Instant(at / NANOSECONDS, kind, source, actor, key, tuple(values))
-            for at, kind, source, actor, key, *values in self._records
+            for at, kind, source, actor, key, *values in self._records[steps:]
         ]
 
     @property

@@ -44,6 +44,9 @@ class PriorityQueue(Queue):
         name: the queue's name in traces and metrics; no name, no metrics (as in Go).
         rate_limiter: for rate-limited adds; by default 5 ms doubled each time, up to 1000 s.
         merge, lock_keys, order_by_priority: False takes that mechanism away.
+        signal_ready: False lets nobody tell the dispatcher of a key that became ready.
+        reorder_at_expiry: False lets an expired key keep the place it had when it was added.
+        flush_before_dispatch: False lets the dispatcher choose without looking into the buffer.
         fixed_shutdown: False gives v0.24.1's hand-over, which can block for ever on shutdown.
 
     >>> sim = Simulation()
@@ -62,11 +65,16 @@ class PriorityQueue(Queue):
         merge: bool = True,
         lock_keys: bool = True,
         order_by_priority: bool = True,
+        signal_ready: bool = True,
+        reorder_at_expiry: bool = True,
+        flush_before_dispatch: bool = True,
         fixed_shutdown: bool = True,
     ) -> None:
         super().__init__(name, rate_limiter or ItemExponentialFailureRateLimiter())
         self._env: Any = sim.env
         self._lock_keys = lock_keys
+        self._reorder_at_expiry = reorder_at_expiry
+        self._flush_before_dispatch = flush_before_dispatch
         self._fixed_shutdown = fixed_shutdown
 
         self._add_buffer: list[BufferItem] = []
@@ -86,7 +94,7 @@ class PriorityQueue(Queue):
             self._rate_limiter,
             self._observer,
             self._waiting_item_added_or_updated,
-            self._ready_item_or_waiter_added,
+            self._ready_item_or_waiter_added if signal_ready else Signal(sim),
             merge,
         )
 
@@ -165,7 +173,9 @@ class PriorityQueue(Queue):
             self._observer.woke("handle_waiting_items")
             for item in self._pending.due(self._env.now):
                 self._pending.remove(item)
-                item.ready_at, item.added_counter = None, self._merger.next_place()
+                item.ready_at = None
+                if self._reorder_at_expiry:
+                    item.added_counter = self._merger.next_place()
                 self._pending.insert(item)
                 self._merger.announce(item)
             deadline = self._pending.next_deadline()
@@ -176,7 +186,7 @@ class PriorityQueue(Queue):
         """Hand ready keys to waiters, whenever either appeared. Mirrors ``handleReadyItems``."""
         while not self._stalled and (yield self._ready_item_or_waiter_added.wait()):
             self._observer.woke("handle_ready_items")
-            if self._add_buffer:
+            if self._add_buffer and self._flush_before_dispatch:
                 self._locked_flush_add_buffer()
             if self._waiters and self._pending.ready:
                 self._dispatch()
