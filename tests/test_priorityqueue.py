@@ -904,7 +904,7 @@ def test_without_the_signal_a_ready_key_lies_beside_an_idle_worker() -> None:
 
 @pytest.mark.parametrize(("reorder", "order"), [(True, "bca"), (False, "abc")])
 def test_without_a_new_place_an_expired_key_overtakes(reorder: bool, order: str) -> None:
-    """What the new place prevents: a key that came for later goes before those that came for now."""
+    """What the new place prevents: a key asked for later goes before those asked for now."""
     rig = priority_rig(reorder_at_expiry=reorder)
     rig.queue.add_after("a", 1.0)
     rig.queue.add_with_opts("b", "c")
