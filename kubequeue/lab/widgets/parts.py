@@ -1,0 +1,46 @@
+"""Buttons and boxes with the class by which a page, and a test of it, can find them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import ipywidgets as w
+
+KEY_BAR = """
+<div class="kq-keys" tabindex="0" role="group" data-lm-suppress-shortcuts="true"
+ aria-label="Keyboard: right arrow steps forward, left arrow steps back, space plays and pauses"
+ onfocus="this.closest('.kq-stepper').querySelector('.kq-sentence')
+  .setAttribute('aria-live', 'polite'); this.style.outline = '2px solid #B44D12'"
+ onblur="this.style.outline = 'none'"
+ onkeydown="const name = {ArrowRight: 'kq-step', ArrowLeft: 'kq-back', ' ': 'kq-play'}[event.key];
+  if (name) { event.preventDefault(); event.stopPropagation();
+   this.closest('.kq-stepper').querySelector('.' + name).click(); }"
+ style="padding: 2px 8px; color: #52606D; font-size: 13px; border-radius: 6px; cursor: pointer"
+>Click here, then use the keyboard: <b>←</b> back, <b>→</b> step, <b>space</b> play or pause.</div>
+"""
+
+
+def named(widget: Any, name: str) -> Any:
+    """The widget, with a class of its own."""
+    widget.add_class(name)
+    return widget
+
+
+def button(words: str, name: str, act: Callable[[], object], tip: str = "") -> Any:
+    """A button that calls ``act``; ``tip`` says what it does, also to a screen reader."""
+    made = named(w.Button(description=words, tooltip=tip or words), name)
+    made.layout.width = "auto"
+    made.on_click(lambda _: act())
+    return made
+
+
+def table(rows: dict[str, str]) -> str:
+    """An HTML table of two columns."""
+    cells = "".join(
+        f'<tr><th scope="row" style="text-align:left; padding:2px 16px 2px 0">{escape(name)}</th>'
+        f'<td style="text-align:left">{escape(value)}</td></tr>'
+        for name, value in rows.items()
+    )
+    return f'<table style="font-size:13px; color:#1F2933">{cells}</table>'
