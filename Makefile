@@ -3,6 +3,8 @@ BIN := .venv/bin
 VENV := .venv/made
 LAB_ARGS ?=
 LOCK_ARGS ?=
+CHROMIUM ?= $(or $(shell for browser in chromium chromium-browser google-chrome; do \
+	command -v $$browser && break; done),chromium)
 
 IS_SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python; do \
@@ -16,7 +18,7 @@ define need_python
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test lint types imports unit nbval notebooks oracle readme bench lock clean
+.PHONY: help lab test lint types imports unit nbval browser notebooks oracle readme bench lock clean
 
 help: ## say what there is (this list)
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -24,7 +26,7 @@ help: ## say what there is (this list)
 lab: $(VENV) ## open the course in JupyterLab (LAB_ARGS=... are passed on)
 	$(BIN)/jupyter lab $(LAB_ARGS) notebooks/index.ipynb
 
-test: lint types imports unit nbval ## run every check but the Go oracle
+test: lint types imports unit nbval browser ## run every check but the Go oracle
 
 lint: $(VENV) ## style (ruff)
 	$(BIN)/ruff check
@@ -43,6 +45,10 @@ nbval: export PYTHONHASHSEED := 0
 nbval: $(VENV) ## run the notebooks and compare with what they store (nbval)
 	$(BIN)/pytest --nbval --nbval-current-env --nbval-cell-timeout=120 \
 		--nbval-sanitize-with tests/nbval_sanitize.cfg notebooks
+
+browser: $(VENV) ## run the notebooks in a real browser (needs a Chromium)
+	@if command -v $(CHROMIUM) >/dev/null; then $(BIN)/pytest tests/browser; \
+	else echo "No browser tests: there is no Chromium. On Debian: apt install chromium fonts-noto-cjk"; fi
 
 notebooks: export PYTHONHASHSEED := 0
 notebooks: $(VENV) ## run the notebooks and store what they print

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Callable, Iterable
+from html import escape
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -469,13 +471,13 @@ def test_no_figure_is_left_open(draw: Callable[[Trace], Picture]) -> None:
 
 @every_chart
 def test_a_notebook_is_given_the_words_with_the_picture(draw: Callable[[Trace], Picture]) -> None:
-    """PNG with alt text, and the text alone where no picture can be shown."""
+    """PNG with alt text, the text alone where no picture can be shown, and below it for all."""
     picture = draw(_run("abc"))
-    data, metadata = picture._repr_mimebundle_(include=None, exclude=None)
-    assert set(data) == {"image/png", "text/plain"}
-    assert data["image/png"].startswith(b"\x89PNG")
+    (data, metadata), (words, _) = picture.bundles()
+    assert b64decode(data["image/png"]).startswith(b"\x89PNG")
     assert data["text/plain"] == repr(picture) == picture.alt
     assert metadata == {"image/png": {"alt": picture.alt}}
+    assert escape(picture.alt) in words["text/html"]
     assert len(picture.alt) > 30
 
 

@@ -193,7 +193,7 @@ class CI:
         for name in ("dirname", "env"):
             (self._commands / name).symlink_to(str(shutil.which(name)))
         self.has("id", prints="0")
-        for name in ("make", "python3", "apt-get"):
+        for name in ("make", "python3", "apt-get", "google-chrome"):
             self.has(name)
 
     def has(self, name: str, prints: str = "", exits: int = 0) -> None:
@@ -206,6 +206,10 @@ class CI:
         ]
         (self._commands / name).write_text("\n".join(lines))
         (self._commands / name).chmod(0o755)
+
+    def lacks(self, name: str) -> None:
+        """The machine has no command of this name."""
+        (self._commands / name).unlink()
 
     def run(self) -> tuple[bool, list[str]]:
         """Whether .ci/run passes, and what it called to build and to install."""
@@ -241,6 +245,13 @@ def test_ci_installs_what_a_bare_machine_lacks(ci: CI) -> None:
     """On a Debian machine whose Python cannot make a venv, CI installs that first."""
     ci.has("python3", exits=1)
     installs = ["apt-get update -q", "apt-get install -y -q python3-venv"]
+    assert ci.run() == (True, [*installs, "make test", "make readme"])
+
+
+def test_ci_installs_a_browser_where_there_is_none(ci: CI) -> None:
+    """The browser tests run in CI always: where no Chromium is found, CI installs Debian's."""
+    ci.lacks("google-chrome")
+    installs = ["apt-get update -q", "apt-get install -y -q chromium fonts-noto-cjk"]
     assert ci.run() == (True, [*installs, "make test", "make readme"])
 
 

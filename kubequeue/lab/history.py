@@ -54,8 +54,8 @@ class History:
     >>> history = History(("add", "default/a"), ("add", "default/a"), workers=1)
     >>> print(history.states[-1].sentence)
     handle_ready_items wakes, finds no worker waiting and sleeps again.
-    >>> history.do("finish", "default/a", after=5)
-    6
+    >>> history.do("finish", "default/a", after=6)
+    7
     """
 
     _bench: Bench

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -18,7 +21,8 @@ class Picture:
     """A matplotlib figure and the text for those who cannot see it.
 
     At the end of a cell it shows as a PNG with that alt text; where no picture shows, the text
-    does. The figure belongs to nobody else, so nothing is left open.
+    does. JupyterLab drops the alt text of a PNG, so the words stand below it too, folded away. The
+    figure belongs to nobody else, so nothing is left open.
     """
 
     figure: Figure
@@ -27,9 +31,19 @@ class Picture:
     def __repr__(self) -> str:
         return self.alt
 
-    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        data = {"image/png": self.png(), "text/plain": self.alt}
-        return data, {"image/png": {"alt": self.alt}}
+    def bundles(self) -> Iterator[tuple[dict[str, str], dict[str, dict[str, str]]]]:
+        """What a notebook shows, one after the other: data by MIME type, and its metadata."""
+        picture = {"image/png": b64encode(self.png()).decode(), "text/plain": self.alt}
+        yield picture, {"image/png": {"alt": self.alt}}
+        words = f"<details><summary>The picture in words</summary>{escape(self.alt)}</details>"
+        yield {"text/html": words, "text/plain": self.alt}, {}
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        show: Any = display  # IPython types it in part
+        for data, metadata in self.bundles():
+            show(data, raw=True, metadata=metadata)
 
     def png(self) -> bytes:
         """The picture as PNG; equal runs give equal bytes."""

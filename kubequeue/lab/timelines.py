@@ -54,14 +54,16 @@ class Timelines:
         self._count = len(states)
         shown = keys[:_LANES]
         self._height = _TOP + _LANE * max(len(shown), 1) + 28
-        more = f", {len(keys) - _LANES} more are not drawn" if len(keys) > _LANES else ""
+        more = f" (of {len(keys)})" if len(keys) > _LANES else ""
         lanes = [
             part
             for lane, (key, life) in enumerate(lives(states, shown).items())
             for part in self._lane(lane, key, life, colours.get(key, style.OTHER))
         ]
-        words = f"Time lines of {len(keys)} keys over {len(states)} states{more}. ▼ asked for; "
-        words += "dashed, pending; solid, out with a worker."
+        words = (
+            f"{', '.join(map(style.short, shown)) or 'No key'}{more} over {len(states)} states: "
+        )
+        words += "▼ asked for; dashed, pending; solid, out with a worker"
         self._drawn = "".join([text(_LEFT, 14, words, 12, style.SOFT_INK), *lanes])
         self._times = [f"{state.at:g} s" for state in states]
 
@@ -94,7 +96,7 @@ class Timelines:
             yield rectangle(frame, "none", colour, 2, dash="5 3")
         for number in life.asked:
             x = self._x(number + 0.5)
-            yield f'<path d="M{x - 5:.1f} {y} h10 l-5 8 z" fill="{colour}" stroke="white"/>'
+            yield f'<path d="M{x - 7:.1f} {y - 1} h14 l-7 10 z" fill="{colour}" stroke="white"/>'
 
 
 def _stretches(held: Iterable[bool]) -> Iterator[Stretch]:

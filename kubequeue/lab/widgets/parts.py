@@ -43,4 +43,4 @@ def table(rows: dict[str, str]) -> str:
         f'<td style="text-align:left">{escape(value)}</td></tr>'
         for name, value in rows.items()
     )
-    return f'<table style="font-size:13px; color:#1F2933">{cells}</table>'
+    return f'<table style="font-size:13px; line-height:1.35; color:#1F2933">{cells}</table>'

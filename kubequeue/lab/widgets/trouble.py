@@ -29,7 +29,9 @@ class Trouble(w.VBox):  # type: ignore[misc]  # ipywidgets ships no types
 
     def offer(self, running: list[Any]) -> None:
         """Let the learner finish the rounds of these keys."""
+        chosen = self._running.value
         self._running.options = [(short(key), key) for key in running]
+        self._running.value = chosen if chosen in running else next(iter(running), None)
         self._finish.disabled = not running
 
     def _adding(self) -> list[Any]:
