@@ -12,6 +12,8 @@ from base64 import b64decode
 from pathlib import Path
 
 import nbformat
+from exercises import put_into
+from lesson_pages import README, readme, write_pages
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
@@ -23,6 +25,8 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 def store(path: Path) -> None:
     """Execute one notebook where it lies and write it back."""
     notebook = nbformat.read(path, as_version=4)
+    write_pages(notebook, path)
+    put_into(notebook, path.name[:2])
     NotebookClient(
         notebook,
         timeout=120,
@@ -60,5 +64,6 @@ if __name__ == "__main__":
     for chosen in [Path(name) for name in sys.argv[1:]] or sorted(NOTEBOOKS.glob("*.ipynb")):
         store(chosen)
         print(f"stored {chosen.name}")
+    README.write_text(readme(), encoding="utf-8")
     COVER.parent.mkdir(exist_ok=True)
     COVER.write_bytes(cover())

@@ -42,8 +42,8 @@ def test_a_burst_is_in_the_buffer_before_anybody_looks() -> None:
     start = history.do("burst", A, B, A)
     assert [keys for _, keys in history.states[start].snapshot.buffer] == [(A,), (B,), (A,)]
     assert history.states[start + 1].sentence == (
-        "handle_add_buffer makes A ready; makes B ready; merges a request into the record of A: "
-        "ready."
+        "handle_add_buffer makes A ready; makes B ready; merges a request into the record of A "
+        "(ready)."
     )
 
 

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
+from lesson_pages import README, readme, write_pages
 from store_notebooks import COVER, cover
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 INDEX = NOTEBOOKS / "index.ipynb"
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
 LESSONS = [path for path in PATHS if path.name[0].isdigit()]
-CLAIMS = {"01": 6, "02": 7}
+CLAIMS = {"01": 6, "02": 7, "03": 18}
 """How many claims each lesson has to show; the first of lesson 01 is tagged ``claim-1.1``."""
 
 MAX_CODE_LINES = 15
+WIDGET = re.compile(r"(QueueStepper\(|ConcurrencyPanel\(\)$|stepper$|counter$|quiz\()")
+"""What a cell looks like that shows a widget."""
+KINDS = r"(Two panels\. )?(Gantt chart|Time line of one key|Line chart|Diagram): "
+CLAIM = re.compile(r"claim-\d")
 pytestmark = pytest.mark.filterwarnings("default")
 
 
@@ -34,6 +40,12 @@ def meta(path: Path) -> dict[str, Any]:
 def links(path: Path) -> set[str]:
     text = "\n".join(cell.source for cell in cells(path, "markdown"))
     return set(re.findall(r"\]\(([^)#:]+)\)", text))
+
+
+def headings(path: Path) -> list[tuple[str, str]]:
+    """The marks and the words of every heading, in order."""
+    text = "\n".join(cell.source for cell in cells(path, "markdown"))
+    return re.findall(r"^(#+) (.*)$", text, re.M)
 
 
 each_notebook = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
@@ -87,7 +99,9 @@ def test_every_picture_has_words(path: Path) -> None:
     ]
     assert pictures
     for alt in pictures:
-        assert re.match(r"(Two panels\. )?(Gantt chart|Time line of one key|Line chart): ", alt)
+        assert re.match(
+            r"(Two panels\. )?(Gantt chart|Time line of one key|Line chart|Diagram): ", alt
+        )
         assert "Across: " in alt
         assert re.search(r"\d", alt)
 
@@ -109,26 +123,83 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 
 @each_lesson
-def test_ways_back_and_on(path: Path) -> None:
-    """A lesson links to the contents and to its neighbours, and the neighbours agree."""
-    about = meta(path)
-    neighbours = {name for name in (about["previous"], about["next"]) if name}
-    assert {"index.ipynb", *neighbours, *about["builds_on"]} <= links(path)
-    if about["next"]:
-        assert meta(NOTEBOOKS / about["next"])["previous"] == path.name
-    if about["previous"]:
-        assert meta(NOTEBOOKS / about["previous"])["next"] == path.name
+def test_what_lessons_have_in_common_is_generated(path: Path) -> None:
+    """Title, links and goal follow from the metadata; storing again would change nothing."""
+    notebook = nbformat.read(path, as_version=4)
+    before = [cell.source for cell in notebook.cells]
+    write_pages(notebook, path)
+    assert [cell.source for cell in notebook.cells] == before
+    assert set(meta(path)) == {"number", "title", "goal", "minutes", "builds_on"}
+    assert path.name.startswith(meta(path)["number"])
+
+
+def test_the_tables_of_lessons_are_generated() -> None:
+    """A lesson that nobody can find is not taught: contents and README list each of them."""
+    contents = nbformat.read(INDEX, as_version=4)
+    before = [cell.source for cell in contents.cells]
+    write_pages(contents, INDEX)
+    assert [cell.source for cell in contents.cells] == before
+    text = README.read_text(encoding="utf-8")
+    assert readme() == text
+    for path in LESSONS:
+        assert f"({path.name})" in "\n".join(before)
+        assert f"(notebooks/{path.name})" in text
 
 
 @each_lesson
-def test_opening(path: Path) -> None:
-    """A lesson opens with what one can do after it, how long it takes and what it builds on."""
-    about, opening = meta(path), cells(path, "markdown")[0].source
-    flat = " ".join(opening.split())
-    assert set(about) == {"number", "title", "goal", "minutes", "builds_on", "previous", "next"}
-    assert f"**After this you can** {about['goal']}." in flat
-    assert f"*{about['minutes']} minutes" in flat
-    assert path.name.startswith(about["number"])
+def test_ways_back_and_on(path: Path) -> None:
+    """A lesson links, first and last, to the contents, to its neighbours and to what it needs."""
+    here = LESSONS.index(path)
+    near = [LESSONS[n].name for n in (here - 1, here + 1) if 0 <= n < len(LESSONS)]
+    first, *_, last = (cell.source for cell in cells(path, "markdown"))
+    for link in ("index.ipynb", *near):
+        assert f"({link})" in first
+        assert f"({link})" in last
+    assert all(f"({needed})" in first for needed in meta(path)["builds_on"])
+
+
+@each_notebook
+def test_headings_are_in_order(path: Path) -> None:
+    """No level is skipped on the way down, and no two headings of a notebook are the same."""
+    found = headings(path)
+    levels = [len(marks) for marks, _ in found]
+    assert all(below <= above + 1 for above, below in pairwise(levels))
+    assert len({words for _, words in found}) == len(found)
+
+
+@each_notebook
+def test_links_into_a_page_lead_to_a_heading(path: Path) -> None:
+    """An anchor is the heading that it names, as JupyterLab writes it."""
+    anchors = {words.replace(" ", "-") for _, words in headings(path)}
+    text = "\n".join(cell.source for cell in cells(path, "markdown"))
+    assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= anchors
+
+
+@each_lesson
+def test_a_widget_never_stands_alone(path: Path) -> None:
+    """Before a widget, in its section, something is stored that shows without one."""
+    shown = False
+    for cell in nbformat.read(path, as_version=4).cells:
+        tags = cell.metadata.get("tags", [])
+        if cell.cell_type == "markdown":
+            shown = shown and not re.search(r"^##", cell.source, re.M)
+        elif "widget" in tags:
+            text = cell.outputs[0].data["text/plain"]
+            assert shown or "\n  A  " in text, cell.id  # a quiz says itself in its text
+        else:
+            shown = shown or bool(cell.outputs)
+        assert ("widget" in tags) == bool(WIDGET.match(cell.source)), cell.id
+
+
+@each_lesson
+def test_exercises_and_predictions(path: Path) -> None:
+    """Three exercises and two quizzes at least, each with its own task before it."""
+    ids = [cell.id for cell in cells(path, "code")]
+    tasks = [cell.id for cell in cells(path, "markdown")]
+    mine = [each.removeprefix("exercise-") for each in ids if each.startswith("exercise-")]
+    assert len(mine) >= 3
+    assert {f"task-{each}" for each in mine} <= set(tasks)
+    assert sum(each.startswith("quiz-") for each in ids) >= 2
 
 
 @each_lesson
@@ -137,7 +208,7 @@ def test_parts(path: Path) -> None:
     text = "\n".join(cell.source for cell in cells(path, "markdown"))
     assert text.count("**Predict.**") >= 5
     for heading in ("Break it", "Your turn", "Under the hood", "In the Go source", "Recap"):
-        assert re.search(rf"^## {heading}", text, re.M), heading
+        assert re.search(rf"^##+ {heading}", text, re.M), heading
     recap = text.split("## Recap", 1)[1]
     assert len(re.findall(r"^\d\. ", recap, re.M)) == 5
 
@@ -148,28 +219,14 @@ def test_every_claim_is_shown_and_checked(path: Path) -> None:
     number = path.name[:2]
     tagged: dict[str, list[Any]] = {}
     for cell in cells(path, "code"):
-        for tag in cell.metadata.get("tags", []):
+        for tag in filter(CLAIM.match, cell.metadata.get("tags", [])):
             tagged.setdefault(tag, []).append(cell)
     wanted = [f"claim-{int(number)}.{n}" for n in range(1, CLAIMS[number] + 1)]
-    assert sorted(tagged) == wanted
+    assert sorted(tagged) == sorted(wanted)
     for claim, shown in tagged.items():
         for cell in shown:
             assert "compare(" in cell.source, claim
             assert "✓" in cell.outputs[0].text, claim
-
-
-@each_lesson
-def test_contents_and_readme_list_the_lesson(path: Path) -> None:
-    """A lesson that nobody can find is not taught."""
-    about = meta(path)
-    contents = next(
-        c.source for c in cells(NOTEBOOKS / "index.ipynb", "markdown") if c.id == "lessons"
-    )
-    readme = (NOTEBOOKS.parent / "README.md").read_text(encoding="utf-8")
-    row = f"{about['number']} {about['title']}"
-    assert f"[{row}]({path.name})" in contents
-    assert f"| {about['minutes']} |" in contents
-    assert f"[{row}](notebooks/{path.name})" in readme
 
 
 @each_notebook

@@ -94,7 +94,7 @@ def test_on_to_the_next_change_of_a_key() -> None:
     ("name", "said"),
     [
         ("kq-add", "You add B: a request"),
-        ("kq-burst", "You add B, B and B: 3 requests"),
+        ("kq-burst", "You add B 3 times: 3 requests"),
         ("kq-delay", "You add B for 5 s from now"),
         ("kq-priority", "You add B at priority 10"),
         ("kq-rate-limited", "You add B, rate-limited"),

@@ -110,6 +110,11 @@ class History:
         """The trace of the whole run, for `plots`."""
         return self._bench.sim.trace
 
+    def story(self, since: int = 0) -> str:
+        """One line for each state from ``since`` on: its number, its time and its sentence."""
+        numbered = list(enumerate(self.states))[since:]
+        return "\n".join(f"{number:3} {s.at:5g} s  {s.sentence}" for number, s in numbered)
+
     def table(self) -> DataFrame:
         """A row for each state: what happened, and what each place held after it."""
         import pandas as pd

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Any
 
 from kubequeue.lab.style import short
@@ -15,7 +17,8 @@ def narrate(instants: Sequence[Instant], after: QueueSnapshot) -> tuple[str, str
     if not instants:
         return "", f"Time goes by: it is {after.now:g} s now."
     actor = next((instant.actor for instant in instants if instant.actor), "")
-    told = [phrase for phrase in (_phrase(instant, after) for instant in instants) if phrase]
+    phrases = [phrase for phrase in (_phrase(instant, after) for instant in instants) if phrase]
+    told = [_times(phrase, len(list(same))) for phrase, same in groupby(phrases)]
     if not told:
         told = [_IN_VAIN[actor](after)]
     if actor == "handle_waiting_items" and after.waiting:
@@ -35,7 +38,8 @@ def say_act(verb: str, given: tuple[Any, ...], taken: bool) -> str:
     if not taken:
         return f"You add {short(given[0])}: the queue has shut down, so nothing comes in."
     if verb == "burst":
-        keys = enumerated([short(key) for key in given])
+        counts = Counter(map(short, given))
+        keys = enumerated([_times(key, times) for key, times in counts.items()])
         return f"You add {keys}: {len(given)} requests are in the add buffer before anybody looks."
     return f"You add {short(given[0])}{_HOW[verb](*given[1:])}: a request is in the add buffer."
 
@@ -47,6 +51,10 @@ def enumerated(words: Sequence[str]) -> str:
     'A, B and C'
     """
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _times(words: str, times: int) -> str:
+    return words if times == 1 else f"{words} {times} times"
 
 
 _HOW: dict[str, Callable[..., str]] = {
@@ -76,7 +84,7 @@ def _phrase(instant: Instant, after: QueueSnapshot) -> str:
 
 def _merged(key: str, _: QueueSnapshot, __: Instant, priority: int, ready_at_ns: int | None) -> str:
     due = "ready" if ready_at_ns is None else f"due at {ready_at_ns / NANOSECONDS:g} s"
-    return f"merges a request into the record of {key}: {due}{_at(priority)}"
+    return f"merges a request into the record of {key} ({due}{_at(priority)})"
 
 
 def _passed_over(key: str, after: QueueSnapshot, instant: Instant) -> str:
@@ -95,7 +103,7 @@ def _round_ended(key: str, _: QueueSnapshot, __: Instant, *outcome: Any) -> str:
 
 
 def _at(priority: int) -> str:
-    return f" (priority {priority})" if priority else ""
+    return f" at priority {priority}" if priority else ""
 
 
 _PHRASES: dict[str, Callable[..., str]] = {

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from kubequeue.lab.curves import curves
+from kubequeue.lab.diagram import loops
 from kubequeue.lab.gantt import gantt, workers_and_objects
 from kubequeue.lab.keyline import key_timeline
 from kubequeue.lab.picture import Picture, new_figure
 
-__all__ = ["Picture", "curves", "gantt", "key_timeline", "new_figure", "workers_and_objects"]
+__all__ = [
+    "Picture",
+    "curves",
+    "gantt",
+    "key_timeline",
+    "loops",
+    "new_figure",
+    "workers_and_objects",
+]

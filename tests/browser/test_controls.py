@@ -103,7 +103,7 @@ def test_trouble(show: Shown, by_keyboard: bool) -> None:
     lesson.find("kq-priority-value").locator("input").press("Tab")
     for name, words in (
         ("kq-add", "You add B: a request"),
-        ("kq-burst", "You add B, B and B: 3 requests"),
+        ("kq-burst", "You add B 3 times: 3 requests"),
         ("kq-rate-limited", "You add B, rate-limited"),
         ("kq-priority", "You add B at priority 3"),
         ("kq-delay", "You add B for 7 s from now"),

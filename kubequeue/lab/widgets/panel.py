@@ -24,6 +24,9 @@ class ConcurrencyPanel(w.VBox):  # type: ignore[misc]  # ipywidgets ships no typ
     ConcurrencyPanel: all 4 clusters done at 1 s; the last is first looked at at 0 s
     """
 
+    WAITS = WAITS
+    """What ``waits`` may be."""
+
     def __init__(
         self, workers: int = 2, clusters: int = 6, seconds: float = 1.0, waits: str = WAITS[0]
     ) -> None:

@@ -1,4 +1,4 @@
-"""Checks that answer in a sentence and never stop a lesson."""
+"""One line for each number of a lesson: what a run gave, beside what the lesson says."""
 
 from __future__ import annotations
 

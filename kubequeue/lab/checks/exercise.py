@@ -1,0 +1,75 @@
+"""Exercises: a question, what judges an answer, and hints that come one by one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+from kubequeue.lab.checks.guard import Complaint, NotAnsweredError, attempt
+
+LESSONS = ("01", "02", "03")
+
+
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """One exercise.
+
+    Attributes:
+        asks: what to do, in one sentence.
+        judge: why an answer is right; raises `Complaint` when it is wrong.
+        hints: the first for the first wrong answer, and so on; the last one stays.
+    """
+
+    asks: str
+    judge: Callable[[Any], str]
+    hints: tuple[str, ...]
+
+
+_wrong_answers: Counter[str] = Counter()
+
+
+def check(name: str, answer: Any) -> None:
+    """Judge an answer to the exercise ``name``, such as "01/third-worker", in one printed sentence.
+
+    ✓ and why it is right; ✗, what is missing, and a hint, the next one at each wrong answer; … when
+    the answer is still three dots. Nothing that an answer does gets out of here.
+    """
+    found = exercises(str(name)[:2]).get(name) if isinstance(name, str) else None
+    if found is None:
+        print(f"There is no exercise {name!r}{_nearest(name)}.")
+        return
+    try:
+        if any(part is ... for part in (answer if isinstance(answer, tuple) else (answer,))):
+            raise NotAnsweredError
+        print(f"✓ {attempt(lambda: found.judge(answer))}")
+        _wrong_answers.pop(name, None)
+    except NotAnsweredError:
+        print(f"… {found.asks}")
+    except Complaint as wrong:
+        hint = found.hints[min(_wrong_answers[name], len(found.hints) - 1)]
+        _wrong_answers[name] += 1
+        print(f"✗ Not yet: {wrong}. Hint: {hint}")
+
+
+def exercises(lesson: str) -> dict[str, Exercise]:
+    """The exercises of a lesson by name; none for a lesson that has none."""
+    if lesson not in LESSONS:
+        return {}
+    found: dict[str, Exercise] = import_module(f"kubequeue.lab.checks.lesson{lesson}").EXERCISES
+    return found
+
+
+def expect(holds: object, complaint: str) -> None:
+    """Raise `Complaint` unless it holds."""
+    if not holds:
+        raise Complaint(complaint)
+
+
+def _nearest(name: Any) -> str:
+    names = [known for lesson in LESSONS for known in exercises(lesson)]
+    close = get_close_matches(str(name), names, n=1) or names[:1]
+    return f"; perhaps you mean {close[0]!r}"
