@@ -96,7 +96,7 @@ def test_walking_by_keyboard(show: Shown) -> None:
 def test_trouble(show: Shown, by_keyboard: bool) -> None:
     """Each trouble button acts, from the state that is shown, and the page says what it did."""
     lesson = show(STEPPER)
-    lesson.find("kq-slider").get_by_role("slider").press("End")
+    before = "You add A: a request"
     lesson.find("kq-key").locator("select").select_option("B")
     lesson.find("kq-seconds").locator("input").fill("7")
     lesson.find("kq-priority-value").locator("input").fill("3")
@@ -111,12 +111,19 @@ def test_trouble(show: Shown, by_keyboard: bool) -> None:
         ("kq-pass-time", "You let 7 s go by."),
         ("kq-shut-down", "You shut the queue down"),
     ):
+        _to_the_end(lesson, before)
         _press(lesson.find(name), by_keyboard)
         says(lesson, words)
-        lesson.find("kq-slider").get_by_role("slider").press("End")
+        before = words
     expect(lesson.find("kq-picture")).to_contain_text("shut down")
     lesson.screenshot(f"trouble-{'keyboard' if by_keyboard else 'mouse'}")
     lesson.assert_clean()
+
+
+def _to_the_end(lesson: Lesson, words: str) -> None:
+    """On to the last state, and wait until the page no longer says these words."""
+    lesson.find("kq-slider").get_by_role("slider").press("End")
+    expect(lesson.find("kq-sentence")).not_to_contain_text(words)
 
 
 def _press(button: Locator, by_keyboard: bool) -> None:
@@ -154,7 +161,7 @@ def test_a_step_is_painted(show: Shown) -> None:
     """How long fifty keys take to paint is kept with the screenshots, for whoever compares."""
     keys = [f"default/cluster-{n:02}" for n in range(50)]
     lesson = show(STEPPER.replace("at=4", f"('burst', *{keys}), at=4"))
-    lesson.find("kq-slider").get_by_role("slider").press("End")
+    _to_the_end(lesson, "You add A: a request")
     buttons = ["kq-back", "kq-back", "kq-step", "kq-step"] * 3
     seconds = [lesson.seconds_to_paint(lesson.find(name), ".kq-picture") for name in buttons]
     told = ", ".join(f"{each * 1000:.0f}" for each in seconds)

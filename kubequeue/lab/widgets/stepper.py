@@ -80,16 +80,14 @@ class QueueStepper(w.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         before, self._at = self._at, min(max(number, 0), len(states) - 1)
         state = states[self._at]
         came_from = states[before] if 0 <= before < len(states) else None
-        with self.hold_sync():
-            self._picture.value = queue_picture(
-                state, self.history.workers, self._colours, came_from
-            )
-            self._say(state.sentence, state.actor)
-            self._lanes.value = self._drawn_lanes.at(self._at)
-            self._table.value = table({name: str(held) for name, held in row(state).items()})
-            self._slider.value = self._at
+        self._picture.value = queue_picture(state, self.history.workers, self._colours, came_from)
+        self._lanes.value = self._drawn_lanes.at(self._at)
+        self._table.value = table({name: str(held) for name, held in row(state).items()})
+        self._slider.value = self._at
         if self._trouble:
             self._trouble.offer(list(dict.fromkeys(each.key for each in state.rounds)))
+        # Last, so that whoever reads or hears it finds everything else in place.
+        self._say(state.sentence, state.actor)
 
     def step(self) -> None:
         """One state forward."""
