@@ -18,7 +18,7 @@ define need_python
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test lint types imports unit nbval browser notebooks oracle readme bench lock clean
+.PHONY: help lab test lint types imports unit nbval browser picture notebooks oracle readme bench lock clean
 
 help: ## say what there is (this list)
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -50,6 +50,10 @@ browser: $(VENV) ## run the notebooks in a real browser (needs a Chromium)
 	@if command -v $(CHROMIUM) >/dev/null; then $(BIN)/pytest tests/browser; \
 	else echo "No browser tests: there is no Chromium. On Debian: apt install chromium fonts-noto-cjk"; fi
 
+picture: $(VENV) ## take the README's picture of the stepper anew (needs a Chromium)
+	$(BIN)/pytest tests/browser/test_controls.py -k walking_by_mouse
+	cp build/screenshots/stepper.png notebooks/images/stepper.png
+
 notebooks: export PYTHONHASHSEED := 0
 notebooks: $(VENV) ## run the notebooks and store what they print
 	$(BIN)/python tests/store_notebooks.py
@@ -67,6 +71,7 @@ readme: ## install the way that the README has for machines without make, in a c
 
 bench: $(VENV) ## measure the speed of the model
 	$(BIN)/python tests/benchmarks/bench.py
+	$(BIN)/python tests/benchmarks/stepper.py
 
 lock: ## make requirements.lock anew (LOCK_ARGS=--upgrade for newer versions)
 	$(need_python)

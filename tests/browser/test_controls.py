@@ -64,9 +64,9 @@ def test_walking_by_mouse(show: Shown) -> None:
     says(lesson, "handle_add_buffer puts C among the waiting")
     lesson.find("kq-play").click()
     expect(lesson.find("kq-play")).to_have_text("▶ play")
+    lesson.screenshot("stepper", lesson.find("kq-stepper"))
     lesson.find("kq-stepper").get_by_text("The same as a table").click()
     expect(lesson.find("kq-table")).to_contain_text("locked (by)")
-    lesson.screenshot("stepper", lesson.find("kq-stepper"))
     lesson.assert_clean()
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from labserver import NOTEBOOKS
-from lesson import Open
+from lesson import Lesson, Open
+from playwright.sync_api import expect
 
 PICTURES = """async () => {
   const pictures = [...document.querySelectorAll('.jp-Notebook .jp-OutputArea img')];
@@ -26,4 +27,24 @@ def test_a_notebook_runs_in_jupyterlab(open_lesson: Open, name: str) -> None:
     assert pictures
     assert [each for each in pictures if each[0] < 300 or "Across: " not in each[1]] == []
     lesson.screenshot(name.removesuffix(".ipynb"))
+    keep_a_picture_of_each_widget(lesson, name[:2])
+    answer_every_quiz(lesson)
     lesson.assert_clean()
+
+
+def keep_a_picture_of_each_widget(lesson: Lesson, number: str) -> None:
+    """A screenshot of every widget, as the lesson shows it first."""
+    for kind in ("stepper", "panel", "counter", "quiz"):
+        for which, widget in enumerate(lesson.find(f"kq-{kind}").all(), start=1):
+            lesson.screenshot(f"{number}-{kind}-{which}", widget)
+
+
+def answer_every_quiz(lesson: Lesson) -> None:
+    """Each choice, the first by mouse and the others by keyboard, is answered below it."""
+    for quiz in lesson.find("kq-quiz").all():
+        first, *others = quiz.locator(".kq-choice").all()
+        first.click()
+        for letter, choice in zip("ABCDEFGH", [first, *others], strict=False):
+            if choice != first:
+                choice.press("Enter")
+            expect(quiz.locator(".kq-feedback")).to_contain_text(f"{letter}: ")
