@@ -64,7 +64,8 @@ class Lesson:
     def screenshot(self, name: str, of: Locator | None = None) -> None:
         """Keep a picture of the page, or of a part of it."""
         self._screenshots.mkdir(parents=True, exist_ok=True)
-        (of or self.page).screenshot(path=self._screenshots / f"{name}.png")
+        whole = self._screenshots / f"{name}.png"
+        (of or self.page).screenshot(path=whole, animations="disabled")
 
     def note(self, name: str, words: str) -> None:
         """Keep a few words with the pictures."""
