@@ -51,8 +51,8 @@ browser: $(VENV) ## run the notebooks in a real browser (needs a Chromium)
 	else echo "No browser tests: there is no Chromium. On Debian: apt install chromium fonts-noto-cjk"; fi
 
 picture: $(VENV) ## take the README's picture of the stepper anew (needs a Chromium)
-	$(BIN)/pytest tests/browser/test_controls.py -k walking_by_mouse
-	cp build/screenshots/stepper.png notebooks/images/stepper.png
+	$(BIN)/pytest tests/browser/test_controls.py -k 'walking and mouse'
+	cp build/screenshots/stepper-mouse.png notebooks/images/stepper.png
 
 notebooks: export PYTHONHASHSEED := 0
 notebooks: $(VENV) ## run the notebooks and store what they print

@@ -7,9 +7,12 @@ from pathlib import Path
 import nbformat
 import pytest
 from conftest import Served
+from hands import Hand, Keyboard, Mouse, last
 from lesson import Lesson, Open
 from nbformat.v4 import new_code_cell, new_notebook
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import expect
+
+from kubequeue.lab.workload import WAITS, create_clusters
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 STEPPER = """
@@ -47,31 +50,45 @@ def says(lesson: Lesson, words: str) -> None:
     expect(lesson.find("kq-sentence")).to_contain_text(words)
 
 
-def test_walking_by_mouse(show: Shown) -> None:
-    """Step, back, the jump to a key's next change, the speed, and play with pause."""
+@pytest.fixture(params=[Mouse(), Keyboard()], ids=["mouse", "keyboard"])
+def hand(request: pytest.FixtureRequest) -> Hand:
+    """How a learner touches the page."""
+    touched: Hand = request.param
+    return touched
+
+
+def test_walking(show: Shown, hand: Hand) -> None:
+    """Step, back, the jump to a key's next change, the slider, the speed, and play with pause."""
     lesson = show(STEPPER)
     says(lesson, "You add A: a request")
-    lesson.find("kq-step").click()
+    hand.press(lesson.find("kq-step"))
     says(lesson, "handle_add_buffer makes A ready.")
-    lesson.find("kq-back").click()
+    hand.press(lesson.find("kq-back"))
     says(lesson, "You add A: a request")
-    lesson.find("kq-changing").locator("select").select_option("C")
-    lesson.find("kq-next-change").click()
+    hand.choose(lesson.find("kq-changing"), "C")
+    hand.press(lesson.find("kq-next-change"))
     says(lesson, "You add C for 10 s from now")
-    lesson.find("kq-speed").locator("select").select_option("fast")
-    lesson.find("kq-play").click()
+    hand.slide(lesson.find("kq-slider"), 0)
+    says(lesson, "The queue is empty")
+    hand.press(lesson.find("kq-next-change"))
+    says(lesson, "You add C for 10 s from now")
+    hand.choose(lesson.find("kq-speed"), "fast")
+    hand.press(lesson.find("kq-play"))
     expect(lesson.find("kq-play")).to_have_text("⏸ pause")
     says(lesson, "handle_add_buffer puts C among the waiting")
-    lesson.find("kq-play").click()
+    hand.press(lesson.find("kq-play"))
     expect(lesson.find("kq-play")).to_have_text("▶ play")
-    lesson.screenshot("stepper", lesson.find("kq-stepper"))
-    lesson.find("kq-stepper").get_by_text("The same as a table").click()
+    lesson.screenshot(f"stepper-{name(hand)}", lesson.find("kq-stepper"))
+    expect(lesson.find("kq-table")).to_be_hidden()
+    hand.press(lesson.find("kq-fold"))
     expect(lesson.find("kq-table")).to_contain_text("locked (by)")
+    hand.press(lesson.find("kq-fold"))
+    expect(lesson.find("kq-table")).to_be_hidden()
     lesson.assert_clean()
 
 
-def test_walking_by_keyboard(show: Shown) -> None:
-    """Arrows step, space plays, and arrows on the slider go through the states too."""
+def test_keys_of_the_stepper(show: Shown) -> None:
+    """Arrows step, space plays; Home and End on the slider go to the first state and the last."""
     lesson = show(STEPPER)
     keyboard = lesson.page.keyboard
     lesson.find("kq-keys").focus()
@@ -83,25 +100,35 @@ def test_walking_by_keyboard(show: Shown) -> None:
     expect(lesson.find("kq-play")).to_have_text("⏸ pause")
     keyboard.press("Space")
     expect(lesson.find("kq-play")).to_have_text("▶ play")
-    lesson.find("kq-slider").get_by_role("slider").press("Home")
+    handle = lesson.find("kq-slider").get_by_role("slider")
+    handle.press("Home")
     says(lesson, "The queue is empty")
-    lesson.find("kq-slider").get_by_role("slider").press("ArrowRight")
-    says(lesson, "worker-1 asks for a key.")
-    lesson.find("kq-step").press("Enter")
-    says(lesson, "worker-2 asks for a key.")
+    handle.press("End")
+    says(lesson, "handle_ready_items wakes, finds no worker waiting and sleeps again.")
     lesson.assert_clean()
 
 
-@pytest.mark.parametrize("by_keyboard", [False, True], ids=["mouse", "keyboard"])
-def test_trouble(show: Shown, by_keyboard: bool) -> None:
+def test_letters_stay_in_the_widget(show: Shown) -> None:
+    """In a drop-down, a letter chooses; JupyterLab would insert, copy or delete a cell."""
+    lesson = show(STEPPER)
+    for letter in "bcddab":
+        lesson.find("kq-changing").locator("select").press(letter)
+        lesson.page.wait_for_timeout(1000)  # letters in a row would be one word
+    assert lesson.page.locator(".jp-Notebook .jp-Cell").count() == 1
+    lesson.find("kq-next-change").press("Enter")
+    says(lesson, "You add A 2 times and B")
+    lesson.assert_clean()
+
+
+def test_trouble(show: Shown, hand: Hand) -> None:
     """Each trouble button acts, from the state that is shown, and the page says what it did."""
     lesson = show(STEPPER)
     before = "You add A: a request"
-    lesson.find("kq-key").locator("select").select_option("B")
+    hand.choose(lesson.find("kq-key"), "B")
     lesson.find("kq-seconds").locator("input").fill("7")
     lesson.find("kq-priority-value").locator("input").fill("3")
     lesson.find("kq-priority-value").locator("input").press("Tab")
-    for name, words in (
+    for control, words in (
         ("kq-add", "You add B: a request"),
         ("kq-burst", "You add B 3 times: 3 requests"),
         ("kq-rate-limited", "You add B, rate-limited"),
@@ -111,26 +138,24 @@ def test_trouble(show: Shown, by_keyboard: bool) -> None:
         ("kq-pass-time", "You let 7 s go by."),
         ("kq-shut-down", "You shut the queue down"),
     ):
-        _to_the_end(lesson, before)
-        _press(lesson.find(name), by_keyboard)
+        _to_the_end(lesson, before, hand)
+        hand.press(lesson.find(control))
         says(lesson, words)
         before = words
     expect(lesson.find("kq-picture")).to_contain_text("shut down")
-    lesson.screenshot(f"trouble-{'keyboard' if by_keyboard else 'mouse'}")
+    lesson.screenshot(f"trouble-{name(hand)}")
     lesson.assert_clean()
 
 
-def _to_the_end(lesson: Lesson, words: str) -> None:
+def _to_the_end(lesson: Lesson, words: str, hand: Hand) -> None:
     """On to the last state, and wait until the page no longer says these words."""
-    lesson.find("kq-slider").get_by_role("slider").press("End")
+    hand.slide(lesson.find("kq-slider"), last(lesson.find("kq-slider")))
     expect(lesson.find("kq-sentence")).not_to_contain_text(words)
 
 
-def _press(button: Locator, by_keyboard: bool) -> None:
-    if by_keyboard:
-        button.press("Enter")
-    else:
-        button.click()
+def name(hand: Hand) -> str:
+    """The name of a way to touch."""
+    return type(hand).__name__.lower()
 
 
 def test_two_steppers_in_one_notebook(show: Shown) -> None:
@@ -161,7 +186,7 @@ def test_a_step_is_painted(show: Shown) -> None:
     """How long fifty keys take to paint is kept with the screenshots, for whoever compares."""
     keys = [f"default/cluster-{n:02}" for n in range(50)]
     lesson = show(STEPPER.replace("at=4", f"('burst', *{keys}), at=4"))
-    _to_the_end(lesson, "You add A: a request")
+    _to_the_end(lesson, "You add A: a request", Keyboard())
     buttons = ["kq-back", "kq-back", "kq-step", "kq-step"] * 3
     seconds = [lesson.seconds_to_paint(lesson.find(name), ".kq-picture") for name in buttons]
     told = ", ".join(f"{each * 1000:.0f}" for each in seconds)
@@ -169,34 +194,44 @@ def test_a_step_is_painted(show: Shown) -> None:
     lesson.assert_clean()
 
 
-def test_the_panel(show: Shown) -> None:
+def test_the_panel(show: Shown, hand: Hand) -> None:
     """Workers, clusters, round time and the way of waiting: the picture follows each."""
     lesson = show("from kubequeue.lab.widgets import ConcurrencyPanel\nConcurrencyPanel()")
     done = lesson.find("kq-sentence")
-    expect(done).to_contain_text("all clusters done (s)3")
-    lesson.find("kq-workers").get_by_role("slider").press("ArrowRight")
-    expect(done).to_contain_text("all clusters done (s)2")
-    lesson.find("kq-clusters").get_by_role("slider").press("ArrowRight")
-    expect(done).to_contain_text("all clusters done (s)3")
-    lesson.find("kq-round").get_by_role("slider").press("ArrowRight")
-    expect(done).to_contain_text("all clusters done (s)4.5")
-    lesson.find("kq-waits").locator("select").select_option("waits inside")
-    expect(done).to_contain_text("all clusters done (s)24")
-    lesson.screenshot("panel", lesson.find("kq-panel"))
+    _says_when_done(lesson, 6, 2, 1)
+    hand.slide(lesson.find("kq-workers"), 8)
+    _says_when_done(lesson, 6, 8, 1)
+    hand.slide(lesson.find("kq-clusters"), 100)
+    _says_when_done(lesson, 100, 8, 1)
+    hand.slide(lesson.find("kq-round"), 5)
+    _says_when_done(lesson, 100, 8, 5)
+    hand.slide(lesson.find("kq-clusters"), 1)
+    hand.choose(lesson.find("kq-waits"), WAITS[1])
+    _says_when_done(lesson, 1, 8, 5, WAITS[1])
+    assert done.get_by_role("table").count() == 1
+    lesson.screenshot(f"panel-{name(hand)}", lesson.find("kq-panel"))
     lesson.assert_clean()
 
 
-def test_the_counter(show: Shown) -> None:
+def _says_when_done(
+    lesson: Lesson, clusters: int, workers: int, seconds: float, waits: str = WAITS[0]
+) -> None:
+    """The panel soon tells what a run of its own with these numbers tells."""
+    done = create_clusters(clusters, workers, seconds, waits).now
+    expect(lesson.find("kq-sentence")).to_contain_text(f"all clusters done (s){done:.4g}")
+
+
+def test_the_counter(show: Shown, hand: Hand) -> None:
     """Events, the end of a round, and starting over."""
     lesson = show("from kubequeue.lab.widgets import EventCounter\nEventCounter()")
     counts = lesson.find("kq-counts")
     for number in range(1, 5):
-        lesson.find("kq-event").click()
+        hand.press(lesson.find("kq-event"))
         expect(counts).to_contain_text(f"events{number}")
     expect(counts).to_contain_text("rounds1")
-    lesson.find("kq-end-round").press("Enter")
+    hand.press(lesson.find("kq-end-round"))
     expect(counts).to_contain_text("rounds2")
-    lesson.screenshot("counter", lesson.find("kq-counter"))
-    lesson.find("kq-start-over").click()
+    lesson.screenshot(f"counter-{name(hand)}", lesson.find("kq-counter"))
+    hand.press(lesson.find("kq-start-over"))
     expect(counts).to_contain_text("rounds0")
     lesson.assert_clean()

@@ -9,7 +9,7 @@ import ipywidgets as w
 from kubequeue.lab.history import History
 from kubequeue.lab.style import key_colours
 from kubequeue.lab.timelines import Timelines
-from kubequeue.lab.widgets.parts import button, named, table
+from kubequeue.lab.widgets.parts import button, named, own_keys, table
 
 _KEY = "default/a"
 
@@ -35,7 +35,8 @@ class EventCounter(w.VBox):  # type: ignore[misc]  # ipywidgets ships no types
             button("start over", "kq-start-over", self.start_over),
         ]
         self.start_over()
-        super().__init__(children=[w.HBox(buttons), self._shown, self._lane])
+        rows = [own_keys("kq-counter"), w.HBox(buttons), self._shown, self._lane]
+        super().__init__(children=rows)
         self.add_class("kq-counter")
 
     def __repr__(self) -> str:

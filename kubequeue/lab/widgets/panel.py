@@ -7,7 +7,7 @@ from typing import Any
 import ipywidgets as w
 
 from kubequeue.lab.live_gantt import gantt_svg
-from kubequeue.lab.widgets.parts import named, table
+from kubequeue.lab.widgets.parts import named, own_keys, table
 from kubequeue.lab.workload import WAITS, create_clusters
 
 
@@ -41,7 +41,8 @@ class ConcurrencyPanel(w.VBox):  # type: ignore[misc]  # ipywidgets ships no typ
         for control in controls:
             control.observe(lambda _: self._redraw(), names="value")
         wrap = w.Layout(flex_flow="row wrap")
-        super().__init__(children=[w.HBox(controls, layout=wrap), self._gantt, self._told])
+        rows = [own_keys("kq-panel"), w.HBox(controls, layout=wrap), self._gantt, self._told]
+        super().__init__(children=rows)
         self.add_class("kq-panel")
         self._redraw()
 

@@ -9,7 +9,7 @@ from typing import Any
 import ipywidgets as w
 
 KEY_BAR = """
-<div class="kq-keys" tabindex="0" role="group" data-lm-suppress-shortcuts="true"
+<div class="kq-keys" tabindex="0" role="group"
  aria-label="Keyboard: right arrow steps forward, left arrow steps back, space plays and pauses"
  onfocus="this.closest('.kq-stepper').querySelector('.kq-sentence')
   .setAttribute('aria-live', 'polite'); this.style.outline = '2px solid #B44D12'"
@@ -20,6 +20,33 @@ KEY_BAR = """
  style="padding: 2px 8px; color: #52606D; font-size: 13px; border-radius: 6px; cursor: pointer"
 >Click here, then use the keyboard: <b>←</b> back, <b>→</b> step, <b>space</b> play or pause.</div>
 """
+
+_OWN_KEYS = """<style onload="let tries = 100;
+ const mark = () => { const whole = this.closest('.{}');
+  if (whole) whole.addEventListener('focusin', (event) =>
+   event.target.setAttribute('data-lm-suppress-shortcuts', 'true'));
+  else if (tries--) requestAnimationFrame(mark); }; mark()"></style>"""
+
+
+def own_keys(name: str) -> Any:
+    """An empty part that keeps the keys pressed inside of the widget of class ``name`` to it.
+
+    JupyterLab takes letters and arrows for itself otherwise: in a drop-down, b would insert a cell.
+    """
+    return w.HTML(_OWN_KEYS.replace("{}", name), layout=w.Layout(display="none"))
+
+
+def fold(words: str, name: str, folded: Any) -> Any:
+    """A button that shows ``folded`` and hides it again, and says which comes next."""
+
+    def turn() -> None:
+        hidden = folded.layout.display == "none"
+        folded.layout.display = None if hidden else "none"
+        made.description = f"▾ hide {words}" if hidden else f"▸ show {words}"
+
+    made = button(f"▸ show {words}", name, turn)
+    folded.layout.display = "none"
+    return w.VBox([made, folded])
 
 
 def named(widget: Any, name: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import ipywidgets as w
 
-from kubequeue.lab.widgets.parts import button, named
+from kubequeue.lab.widgets.parts import button, named, own_keys
 
 
 def quiz_card(question: str, choices: Mapping[str, str], answer: Callable[[str], str]) -> Any:
@@ -25,4 +25,4 @@ def quiz_card(question: str, choices: Mapping[str, str], answer: Callable[[str],
         made.style.text_align = "left"
         buttons.append(made)
     asked = w.HTML(f"<b>{escape(question)}</b>")
-    return named(w.VBox([asked, *buttons, feedback]), "kq-quiz")
+    return named(w.VBox([own_keys("kq-quiz"), asked, *buttons, feedback]), "kq-quiz")

@@ -13,7 +13,7 @@ from kubequeue.lab.history import Act, History, row
 from kubequeue.lab.queue_picture import queue_picture
 from kubequeue.lab.style import key_colours, short
 from kubequeue.lab.timelines import Timelines
-from kubequeue.lab.widgets.parts import KEY_BAR, button, named, table
+from kubequeue.lab.widgets.parts import KEY_BAR, button, fold, named, own_keys, table
 from kubequeue.lab.widgets.player import Player
 from kubequeue.lab.widgets.trouble import Trouble
 
@@ -190,13 +190,13 @@ class QueueStepper(w.VBox):  # type: ignore[misc]  # ipywidgets ships no types
             self._slider,
         ]
         wrap = w.Layout(flex_flow="row wrap")
-        details = w.Accordion(children=[self._table], titles=["The same as a table"])
         return [
+            own_keys("kq-stepper"),
             w.HTML(KEY_BAR),
             self._picture,
             self._sentence,
             w.HBox(walk, layout=wrap),
             *([self._trouble] if self._trouble else []),
             self._lanes,
-            details,
+            fold("the same as a table", "kq-fold", self._table),
         ]
