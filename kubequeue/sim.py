@@ -22,6 +22,7 @@ from kubequeue.observe.observers import join
 from kubequeue.observe.trace import Trace
 
 NANOSECONDS = 1_000_000_000
+_MOST = 2**63 - 1
 _BEHIND_ALL: Any = 2**30
 _MAX_EVENTS_UNTIL_IDLE = 5_000_000
 
@@ -29,12 +30,16 @@ _MAX_EVENTS_UNTIL_IDLE = 5_000_000
 def to_ns(seconds: float, what: str) -> int:
     """Seconds to integer nanoseconds; ``what`` names the value in the error.
 
-    Raises `InvalidArgumentError` for what is no finite number. Costs O(1).
+    Raises `InvalidArgumentError` for what is no finite number, or too much for a Go duration, which
+    is 64 bits. Costs O(1).
     """
     try:
-        return round((seconds - 0) * NANOSECONDS)  # a text times a number is a very long text
+        nanoseconds = round((seconds - 0) * NANOSECONDS)  # a text times a number is a long text
     except (TypeError, ValueError, OverflowError):
         raise InvalidArgumentError(what, seconds, "a finite number of seconds") from None
+    if -_MOST <= nanoseconds <= _MOST:
+        return nanoseconds
+    raise InvalidArgumentError(what, seconds, "seconds that a Go duration can hold, 292 years")
 
 
 class _ShuffledEnvironment(simpy.Environment):
@@ -147,6 +152,11 @@ class Simulation:
                 self._run_until_idle()
             else:
                 self._run_to(self.now_ns + self._ns_ahead(until, "until"))
+
+    def run_to_ns(self, deadline: int) -> None:
+        """Run up to and including a nanosecond: exact where a number of seconds is rounded."""
+        with self._one_run():
+            self._run_to(max(deadline, self.now_ns))
 
     def settle(self) -> None:
         """Let everything happen that can happen without time moving on."""

@@ -500,3 +500,38 @@ def test_a_reconciler_is_given_the_value_of_its_event() -> None:
     rig.sim.run()
     assert seen == ["a reply"]
     assert [span.end for span in rig.sim.trace.rounds()] == [2.0]
+
+
+class _MuteError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+    __repr__ = __str__
+
+
+@pytest.mark.parametrize("trouble", [_MuteError, KeyboardInterrupt, SystemExit])
+def test_a_worker_outlives_whatever_a_round_raises(trouble: type[BaseException]) -> None:
+    """An error without words is a panic; what stops a program stops the run, and no worker."""
+    sim, first = Simulation(), [trouble]
+
+    def reconcile(_: Any) -> Generator[Event, Any, None]:
+        if first:
+            raise first.pop()
+        yield sim.sleep(1)
+
+    queue = PriorityQueue(sim, NAME)
+    Controller(sim, queue, reconcile).start()
+    queue.add_with_opts("default/a", "default/b")
+    if issubclass(trouble, Exception):
+        sim.run(until=9)
+    else:
+        with pytest.raises(trouble):
+            sim.run(until=9)
+        sim.run(until=9)
+    ended = [(span.key, span.outcome) for span in sim.trace.rounds()]
+    assert sorted(ended) == [
+        ("default/a", "error"),
+        ("default/a", "success"),
+        ("default/b", "success"),
+    ]
+    assert queue.snapshot().waiters == ("worker-1",)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import random
 import signal
 import sys
+import time
+from contextlib import suppress
 from typing import Any
 
 import nbformat
@@ -93,7 +97,7 @@ def test_the_form_gives_nothing_away(lesson: str, cell: str) -> None:
 
 
 WRONG: dict[str, list[Any]] = {
-    "01/third-worker": [("default/d", 2.2), ("default/c", 1.8), "default/c"],
+    "01/third-worker": [("default/d", 2.2), ("default/c", 1.8), ("C", 3)],
     "01/first-look": [
         lambda place, workers: place // workers,
         lambda place, workers: place - 1,
@@ -115,7 +119,7 @@ WRONG: dict[str, list[Any]] = {
         lambda ready, locked: next((k for k in reversed(ready) if k not in locked), None),
         lambda ready, locked: ready.pop() if ready else None,
     ],
-    "03/order": ["ABC", "BCA", 5],
+    "03/order": ["ABC", "B, C, A", ["A", "B", "C"]],
     "03/merge": [
         lambda one, other: (min(one[0] or 0, other[0] or 0), max(one[1], other[1])),
         lambda one, other: (None, max(one[1], other[1])),
@@ -123,7 +127,7 @@ WRONG: dict[str, list[Any]] = {
     ],
     "03/fair": [
         lambda ready, now: max(ready, key=lambda entry: entry.priority).key,
-        lambda ready, now: ready[0].key,
+        lambda ready, now: min(ready, key=lambda entry: (entry.since, -entry.priority)).key,
         lambda ready, now: "somebody",
     ],
 }
@@ -139,6 +143,34 @@ def test_a_wrong_answer_is_told_what_is_missing(
     said = answered(name, WRONG[name][number], capsys)
     assert said.startswith("✗ Not yet: ")
     assert exercises(name[:2])[name].hints[0] in said
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("01/third-worker", "default/c"),
+        ("01/third-worker", ("default/c", "2.2")),
+        ("03/order", 5),
+        ("03/order", ""),
+        ("03/order", ["A", "B"]),
+    ],
+)
+def test_an_answer_of_the_wrong_form_costs_no_hint(
+    name: str, answer: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What cannot be judged is told what is expected; the first hint is still to come."""
+    said = answered(name, answer, capsys)
+    assert "was expected" in said
+    assert "Hint" not in said
+    assert exercises(name[:2])[name].hints[0] in answered(name, WRONG[name][0], capsys)
+
+
+@pytest.mark.parametrize("answer", ["b a c", "B, A, C", ["b", "a", "c"], "ZBAC", ("B", "A", "C")])
+def test_a_right_order_is_right_however_it_is_written(
+    answer: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Spaces, commas, lists and the key that went before take nothing away."""
+    assert answered("03/order", answer, capsys).startswith("✓ BAC")
 
 
 def test_priority_alone_starves_somebody_and_the_schedule_is_shown(
@@ -160,6 +192,13 @@ def test_each_wrong_answer_gets_the_next_hint(
     lesson, cell = name[:2], f"exercise-{name[3:]}"
     assert run(lesson, solution_form(parts(lesson)[cell]), capsys).startswith("✓")
     assert answered(name, WRONG[name][0], capsys).endswith(f"Hint: {hints[0]}")
+
+
+def chooses(*_: Any) -> Any:
+    return random.choice([])
+
+
+IN_CHOOSES = f"in line {chooses.__code__.co_firstlineno + 1} of the cell"
 
 
 def raises(*_: Any) -> Any:
@@ -196,6 +235,36 @@ def yields_for_ever(*_: Any) -> Any:
         yield None
 
 
+class Closed:
+    """Raises whatever is asked of it, its class too."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise RuntimeError("no")
+
+
+class Endless(tuple[int, ...]):
+    """A pair that goes on for ever."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Any:
+        while True:
+            yield 1
+
+
+class MuteError(Exception):
+    """Breaks whoever prints it."""
+
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+    __repr__ = __str__
+
+
+def mute(*_: Any) -> Any:
+    raise MuteError
+
+
 class Unkind:
     """Breaks whoever compares or prints it."""
 
@@ -211,6 +280,7 @@ class Unkind:
 IMPOSSIBLE: list[Any] = [
     None, "text", 5, float("nan"), [], {}, object(), lambda: 5, len, raises, leaves, loops,
     recurses, changes, yields_for_ever, Unkind(), lambda *_: None, lambda *_: Unkind(),
+    Closed(), Endless((1, 2)), mute, 10**5000, "x" * 10**6, lambda *_: list(range(10**6)),
 ]  # fmt: skip
 
 
@@ -220,11 +290,11 @@ def test_the_impossible_gets_a_sentence(
     name: str, number: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Whatever is passed: one line, no traceback, and the interpreter is as it was."""
-    before = sys.gettrace(), signal.getsignal(signal.SIGVTALRM), sys.getrecursionlimit()
+    before = sys.gettrace(), signal.getsignal(signal.SIGALRM), sys.getrecursionlimit()
     assert answered(name, IMPOSSIBLE[number], capsys).startswith("✗ Not yet: ")
-    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
     assert before == (
-        sys.gettrace(), signal.getsignal(signal.SIGVTALRM), sys.getrecursionlimit()
+        sys.gettrace(), signal.getsignal(signal.SIGALRM), sys.getrecursionlimit()
     )  # fmt: skip
 
 
@@ -237,6 +307,73 @@ def test_a_loop_that_swallows_every_error_is_stopped_too(
     assert "it never came to an end" in said
 
 
+def waits(*_: Any) -> Any:
+    while True:
+        time.sleep(0.01)
+
+
+def test_an_answer_that_waits_is_stopped(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sleeping runs no lines and uses no processor; the net counts real time."""
+    monkeypatch.setattr("kubequeue.lab.checks.guard._NET_SECONDS", 0.3)
+    assert "it never came to an end" in answered("02/pick", waits, capsys)
+
+
+def hangs_when_it_is_closed(sim: Any) -> Any:
+    def reconcile(_: Any) -> Any:
+        try:
+            yield sim.sleep(100)
+        finally:
+            while True:
+                pass
+
+    return reconcile
+
+
+def refuses_to_be_closed(sim: Any) -> Any:
+    def reconcile(_: Any) -> Any:
+        while True:
+            with suppress(BaseException):
+                yield sim.sleep(100)
+
+    return reconcile
+
+
+@pytest.mark.parametrize("answer", [hangs_when_it_is_closed, refuses_to_be_closed])
+def test_nothing_of_an_answer_is_left_to_run_later(
+    answer: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A suspended round ends inside of the check, with its noise; a later collection is quiet."""
+    assert answered("01/give-it-back", answer, capsys).startswith("✗ Not yet: ")
+    gc.collect()
+    assert capsys.readouterr().err == ""
+
+
+def test_a_flood_of_prints_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    """What an answer prints is shown up to a bound, for those who look for a mistake with print."""
+
+    def prints(*_: Any) -> Any:
+        while True:
+            print("hello")
+
+    check("02/pick", prints)
+    said = capsys.readouterr().out
+    assert said.startswith("hello\n")
+    assert "more was printed than fits here" in said
+    assert len(said) < 3_000
+
+
+def test_a_timer_of_somebody_else_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    """A check gives back the timer that it borrows."""
+    signal.setitimer(signal.ITIMER_REAL, 1000, 5)
+    try:
+        answered("02/burst", 2, capsys)
+        assert signal.getitimer(signal.ITIMER_REAL)[1] == 5
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
@@ -245,6 +382,7 @@ def test_a_loop_that_swallows_every_error_is_stopped_too(
         (loops, "it never came to an end"),
         (5, "5 was given, and a function was expected"),
         (lambda ready: None, "takes 1 positional argument"),
+        (chooses, IN_CHOOSES),
     ],
 )
 def test_the_sentence_says_what_went_wrong(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -234,3 +235,47 @@ def test_every_verb_has_its_words() -> None:
         history = History(("add", A), workers=1)
         number = history.do(verb, *given_to.get(verb, (A,)))
         assert history.states[number].sentence.startswith("You ")
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        ("burst",), ("burst", "default/b", []), ("add_after", "default/b", 10**400),
+        ("add_after", "default/b", 1e300), ("add_after", "default/b", Fraction(1, 3)),
+        ("add_with_priority", "default/b", 2**70), ("finish", "default/a", 10**400),
+        ("pass_time", Fraction(1, 3)), ([],),
+    ],
+)  # fmt: skip
+def test_a_refused_act_leaves_no_trace(act: tuple[Any, ...]) -> None:
+    """Neither half of it nor its name stays; what comes next goes on as if it had not been."""
+    history, same = (History(("add", "default/a"), workers=1) for _ in range(2))
+    with pytest.raises(InvalidArgumentError):
+        history.do(*act)
+    for each in (history, same):
+        each.do("add", "default/c")
+        each.do("finish", "default/a")
+    assert history.acts == same.acts
+    assert history.story() == same.story()
+
+
+@pytest.mark.parametrize("act", [5, (), None, "add"])
+def test_what_is_no_act_is_refused(act: Any) -> None:
+    """A forgotten bracket is named."""
+    with pytest.raises(InvalidArgumentError, match="a verb and more"):
+        History(act)
+
+
+def test_time_can_go_on_for_years() -> None:
+    """Nanoseconds stay exact where seconds as a float no longer are."""
+    for seconds in (35_115_621.858_363_4, 1e8 + 1 / 3, 9e9):
+        history = History(("pass_time", seconds), ("add_after", "default/a", 0.1))
+        history.do("pass_time", 0.1)
+        assert [each.key for each in history.states[-1].rounds] == ["default/a"]
+
+
+def test_a_negative_delay_is_said_as_what_it_does() -> None:
+    """Go takes it as unset, so nobody is told that A comes back in less than no time."""
+    history = History(("add_after", "default/a", -3), workers=1)
+    assert history.story(since=3).count("-3") == 0
+    history.do("finish", "default/a", -1)
+    assert "-1 s" not in history.story()

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from kubequeue import InvalidArgumentError
 from kubequeue.lab.history import History
 from kubequeue.lab.live_gantt import gantt_svg
 from kubequeue.lab.queue_picture import queue_picture
@@ -344,3 +345,45 @@ def test_the_panel_draws_a_hundred_clusters() -> None:
     root = parsed(gantt_svg(sim.trace, sim.now))
     bars = [each for each in root if each.tag.endswith("rect")]
     assert len(bars) == len(sim.trace.rounds()) == 200
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"workers": "2"}, "workers was '2'"),
+        ({"workers": 1.5}, "workers was 1.5"),
+        ({"at": 1.5}, "at was 1.5"),
+        ({"keys": []}, "one key or more"),
+        ({"keys": "default/a"}, "a list of keys"),
+        ({"keys": [[1]]}, "each of them hashable"),
+        ({"round_seconds": -1}, "round_seconds was -1"),
+        ({"round_seconds": float("nan")}, "round_seconds was nan"),
+    ],
+)
+def test_a_stepper_of_the_wrong_things_is_refused(given: dict[str, Any], said: str) -> None:
+    """Before anything runs, in a sentence that names what was wrong."""
+    with pytest.raises(InvalidArgumentError, match=re.escape(said)):
+        QueueStepper(("add", A), **given)
+
+
+@pytest.mark.parametrize(
+    "given", [{"seconds": float("nan")}, {"workers": "2"}, {"clusters": 0}, {"workers": 9}]
+)
+def test_a_panel_of_the_wrong_things_is_refused(given: dict[str, Any]) -> None:
+    """A slider has its bounds."""
+    with pytest.raises(InvalidArgumentError, match="a number from"):
+        ConcurrencyPanel(**given)
+
+
+def test_playing_where_no_page_is_open_is_a_sentence() -> None:
+    """Nothing is raised without an event loop, and nothing plays once it is closed."""
+    stepper = QueueStepper(*SCRIPT)
+    stepper.play()
+    assert "Playing needs a notebook" in find(stepper, "kq-sentence").value
+    stepper.close()
+
+    async def play() -> bool:
+        stepper.play()
+        return stepper._player.playing
+
+    assert asyncio.run(play()) is False

@@ -11,7 +11,7 @@ from simpy.events import Event
 from kubequeue.errors import InvalidArgumentError
 from kubequeue.runtime.controller import Controller
 from kubequeue.runtime.reconcile import Result
-from kubequeue.sim import NANOSECONDS, Simulation, to_ns
+from kubequeue.sim import Simulation, to_ns
 from kubequeue.workqueue.priorityqueue import PriorityQueue
 
 
@@ -34,6 +34,10 @@ class Bench:
     def __init__(
         self, workers: int = 2, round_seconds: float | None = None, **switches: Any
     ) -> None:
+        if not isinstance(workers, int):
+            raise InvalidArgumentError("workers", workers, "a whole number of workers")
+        if round_seconds is not None and to_ns(round_seconds, "round_seconds") < 0:
+            raise InvalidArgumentError("round_seconds", round_seconds, "zero or more seconds")
         self.sim = Simulation(metrics=False)
         self.queue = PriorityQueue(self.sim, name="queue", **switches)
         self.workers = [f"worker-{n}" for n in range(1, max(workers, 1) + 1)]
@@ -53,6 +57,8 @@ class Bench:
 
     def burst(self, *keys: Any) -> None:
         """Ask for one check of each of ``keys``, by a call for each, before anybody looks."""
+        if not keys:
+            raise InvalidArgumentError("burst", keys, "one key or more")
         for key in keys:
             self.queue.add(key)
 
@@ -104,7 +110,7 @@ class Bench:
             self.sim.step()
             if len(self.sim.trace) > seen:
                 return True
-        self.sim.run(until=self._until / NANOSECONDS)
+        self.sim.run_to_ns(self._until)
         return self.sim.now_ns > now
 
     def stop_the_clock(self) -> None:

@@ -11,10 +11,10 @@ from kubequeue.lab.picture import Picture, figure_of, new_figure
 SIGNALS = {
     ("callers", "handle_add_buffer"): "item added\nto add buffer",
     ("handle_add_buffer", "handle_waiting_items"): "waiting item added\nor updated",
-    ("handle_add_buffer", "handle_ready_items"): "ready item or\nwaiter added",
-    ("handle_waiting_items", "handle_ready_items"): "ready item or\nwaiter added",
+    ("handle_add_buffer", "handle_ready_items"): "ready item\nadded",
+    ("handle_waiting_items", "handle_ready_items"): "ready item\nadded",
 }
-"""Who wakes whom inside of the queue, by the name of the signal."""
+"""Who wakes whom inside of the queue, and why."""
 
 _PLACES = {
     "callers": (0.0, 1.0),
@@ -25,8 +25,8 @@ _PLACES = {
 _SHORT = {
     "callers": "whoever\nadds",
     "handle_add_buffer": "add-buffer\nloop",
-    "handle_waiting_items": "waiting\nloop",
-    "handle_ready_items": "ready\nloop",
+    "handle_waiting_items": "delay\nloop",
+    "handle_ready_items": "dis-\npatcher",
 }
 
 
@@ -82,8 +82,9 @@ def _draw_ways(graph: nx.DiGraph[str], places: dict[str, tuple[float, float]], a
             graph, places, edgelist=ways, style=line, edge_color=style.SOFT_INK,
             connectionstyle=f"arc3,rad={bend}", node_size=3600, arrowsize=16, width=1.6, ax=ax,
         )  # fmt: skip
+    words = SIGNALS | {("worker-1", "handle_ready_items"): "asks; done"}
     nx.draw_networkx_edge_labels(
-        graph, places, SIGNALS, font_size=9, font_color=style.SOFT_INK, rotate=False, ax=ax
+        graph, places, words, font_size=9, font_color=style.SOFT_INK, rotate=False, ax=ax
     )
 
 

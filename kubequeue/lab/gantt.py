@@ -46,7 +46,8 @@ def gantt(
         by: a lane for each ``"worker"`` or for each ``"key"``.
         keys: the keys that the story is about; the others are grey. By default all.
         alive: when each object lives: pale bars behind the rounds, for ``by="key"``.
-        pending: also show when a key waits in line: a dashed frame, for ``by="key"``.
+        pending: also show when a key is pending: a dashed frame, thin while it waits for its time
+            and thick while it is ready, for ``by="key"``.
         marks: what happens at which second: a line across all lanes, with its words above.
         until: the right end in seconds; by default the time that the run has reached.
         title: a sentence that says what to see; by default the counts.
@@ -175,7 +176,8 @@ def _draw_pending(ax: Axes, lane: int, span: Span, colours: dict[Any, str], end:
     ax.add_patch(
         Rectangle(
             (span.start, lane - _FRAME / 2), _end(span, end) - span.start, _FRAME, fill=False,
-            edgecolor=colours.get(span.key, style.OTHER), linestyle="--", linewidth=2, zorder=4,
+            edgecolor=colours.get(span.key, style.OTHER), linestyle="--", zorder=4,
+            linewidth=2.2 if span.kind == "ready" else 1,
         )
     )  # fmt: skip
 

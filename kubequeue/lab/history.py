@@ -68,6 +68,8 @@ class History:
         self._begin()
         self._go_on()
         for act in acts:
+            if not isinstance(act, tuple) or not act:
+                raise InvalidArgumentError("act", act, 'a verb and more: ("add", "default/a")')
             self.do(*act)
 
     def do(self, verb: str, *given: Any, after: int | None = None) -> int:
@@ -75,7 +77,7 @@ class History:
 
         Costs O(states) when ``after`` is an earlier one.
         """
-        if verb not in VERBS:
+        if not isinstance(verb, str) or verb not in VERBS:
             raise InvalidArgumentError("verb", verb, f"one of {', '.join(VERBS)}")
         last = len(self.states) - 1
         if after is None or after >= last:
@@ -144,11 +146,15 @@ class History:
         seen = len(self._bench.sim.trace)
         try:
             VERBS[verb](self._bench, *given)
-        except TypeError:
+            instants = tuple(self._bench.sim.trace.since(seen))
+            said = say_act(verb, given, bool(instants))
+        except Exception as error:
+            self._bench = self._up_to(len(self.states) - 1)._bench  # it may be half done
+            if isinstance(error, InvalidArgumentError):
+                raise
             raise InvalidArgumentError(verb, given, SIGNATURES[verb]) from None
         self.acts.append((len(self.states) - 1, verb, given))
-        instants = tuple(self._bench.sim.trace.since(seen))
-        self._record(instants, "", say_act(verb, given, bool(instants)))
+        self._record(instants, "", said)
 
     def _go_on(self, last: float = float("inf")) -> None:
         """Let happen what can happen, or as much of it as leads to the state ``last``."""

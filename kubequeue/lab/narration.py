@@ -29,7 +29,8 @@ def narrate(instants: Sequence[Instant], after: QueueSnapshot) -> tuple[str, str
 def say_act(verb: str, given: tuple[Any, ...], taken: bool) -> str:
     """What you did; ``taken`` is False when a queue that has shut down took nothing."""
     if verb == "finish":
-        back = f", and it asks to come back in {given[1]:g} s" if len(given) > 1 else ""
+        again = len(given) > 1 and given[1] > 0
+        back = f", and it asks to come back in {given[1]:g} s" if again else ""
         return f"You end the round of {short(given[0])}{back}."
     if verb == "pass_time":
         return f"You let {given[0]:g} s go by."
@@ -59,7 +60,7 @@ def _times(words: str, times: int) -> str:
 
 _HOW: dict[str, Callable[..., str]] = {
     "add": lambda: "",
-    "add_after": lambda seconds: f" for {seconds:g} s from now",
+    "add_after": lambda seconds: f" for {seconds:g} s from now" if seconds > 0 else "",
     "add_with_priority": lambda priority: f" at priority {priority}",
     "add_rate_limited": lambda: ", rate-limited",
 }

@@ -6,7 +6,7 @@ Mirrors pkg/internal/controller/controller.go of controller-runtime v0.24.1.
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from simpy.events import Event
@@ -103,7 +103,9 @@ class Controller:
             try:
                 request = str.__new__(Request, key) if type(key) is str else key
                 result = yield from drive(sim, reconcile, request)
-            except Exception as error:
+            except GeneratorExit:
+                raise
+            except BaseException as error:
                 result, panicked = self._recover(key, error)
             observer.round_ended(worker, key, _outcome(result, self._env.now - started, panicked))
             self._reconcile_handler(key, result, priority)
@@ -112,18 +114,23 @@ class Controller:
             except QueueStalledError:
                 yield sim.event()  # Go's worker waits here for ever
 
-    def _recover(self, key: Key, error: Exception) -> tuple[Result, bool]:
+    def _recover(self, key: Key, error: BaseException) -> tuple[Result, bool]:
         """The result of a round that raised, and whether that was a panic.
 
-        A `ReconcileError` is Go's returned error; anything else is its panic, caught and taken as
-        an error. Mirrors ``controller.go: Reconcile``.
+        A `ReconcileError` is Go's returned error; any other exception is its panic, caught and
+        taken as an error. What is to stop the program (a contract that was broken, an interrupt)
+        comes out of ``sim.run``, and the worker goes on. Mirrors ``controller.go: Reconcile``.
         """
-        if isinstance(error, ReconcilerContractError):
-            self._sim.event().fail(error)  # out of sim.run: this is a mistake in the program
-        elif not isinstance(error, ReconcileError):
-            _log.error("%s: the reconciler raised %r for %s", self.name, error, key)
-            return Result(error=error), True
-        return Result(error=error), False
+        if isinstance(error, ReconcilerContractError) or not isinstance(error, Exception):
+            stop: Any = error  # SimPy asks for less than it can carry
+            self._sim.event().fail(stop)
+            stopped = error if isinstance(error, Exception) else ReconcileError(_words(error, repr))
+            return Result(error=stopped), False
+        if isinstance(error, ReconcileError):
+            return Result(error=error), False
+        told = _words(error, repr)
+        _log.error("%s: the reconciler raised %s for %s", self.name, told, key)
+        return Result(error=error), True
 
     def _reconcile_handler(self, key: Key, result: Result, priority: int) -> None:
         """When the key comes back, if at all. Mirrors ``controller.go: reconcileHandler``."""
@@ -142,10 +149,18 @@ class Controller:
             queue.forget(key)
 
 
+def _words(error: BaseException, tell: Callable[[object], str]) -> str:
+    """What an error says of itself, or its type when it cannot even do that."""
+    try:
+        return tell(error)
+    except Exception:
+        return type(error).__name__
+
+
 def _outcome(result: Result, took_ns: int, panicked: bool) -> Outcome:
     error = result.error
     if error is not None:
-        text = repr(error) if panicked else str(error)
+        text = _words(error, repr if panicked else str)
         return Outcome("error", took_ns, text, panicked, isinstance(error, TerminalError))
     if result.requeue_after > 0:
         after_ns = to_ns(result.requeue_after, "requeue_after")

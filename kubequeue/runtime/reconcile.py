@@ -7,6 +7,7 @@ A reconciler is a generator function of a `Request`. It yields events for what c
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from dataclasses import dataclass
 from types import GeneratorType
 from typing import Any
@@ -107,7 +108,8 @@ def drive(sim: Simulation, reconcile: Reconciler, request: Any) -> Generator[Eve
         except StopIteration as stop:
             return _result(request, stop.value)
         if not isinstance(event, Event) or event.env is not sim.env:
-            steps.close()
+            with suppress(Exception):  # a reconciler may refuse to be closed
+                steps.close()
             raise _broken(request, f"yielded {event!r}", "an event of this simulation")
         try:
             value, resume = (yield event), steps.send

@@ -197,9 +197,16 @@ def make_opts(after: float, rate_limited: bool, priority: int | None) -> AddOpts
 
 def whole_priority(priority: int | None) -> int | None:
     """The priority as a plain integer; raises `InvalidArgumentError` for what is none."""
+    if priority is None:
+        return None
     try:
-        return None if priority is None else int(index(priority))
+        whole = int(index(priority))
     except TypeError:
         raise InvalidArgumentError(
             "priority", priority, "a whole number, or None for unset"
         ) from None
+    if whole.bit_length() > 63:
+        raise InvalidArgumentError(
+            "priority", f"{whole:#x}", "a number that fits Go's int, 64 bits"
+        )
+    return whole

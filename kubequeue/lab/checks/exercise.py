@@ -9,7 +9,13 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
-from kubequeue.lab.checks.guard import Complaint, NotAnsweredError, attempt
+from kubequeue.lab.checks.guard import (
+    Complaint,
+    NotAnsweredError,
+    WrongFormError,
+    attempt,
+    shown,
+)
 
 LESSONS = ("01", "02", "03")
 
@@ -38,21 +44,23 @@ def check(name: str, answer: Any) -> None:
     ✓ and why it is right; ✗, what is missing, and a hint, the next one at each wrong answer; … when
     the answer is still three dots. Nothing that an answer does gets out of here.
     """
-    found = exercises(str(name)[:2]).get(name) if isinstance(name, str) else None
+    found = exercises(name[:2]).get(name) if type(name) is str else None
     if found is None:
-        print(f"There is no exercise {name!r}{_nearest(name)}.")
+        print(f"There is no exercise {shown(name)}{_nearest(name)}.")
         return
     try:
-        if any(part is ... for part in (answer if isinstance(answer, tuple) else (answer,))):
+        if any(part is ... for part in (answer if type(answer) is tuple else (answer,))):
             raise NotAnsweredError
         print(f"✓ {attempt(lambda: found.judge(answer))}")
         _wrong_answers.pop(name, None)
     except NotAnsweredError:
         print(f"… {found.asks}")
+    except WrongFormError as wrong:
+        print(f"✗ Not yet: {wrong}.")
     except Complaint as wrong:
         hint = found.hints[min(_wrong_answers[name], len(found.hints) - 1)]
         _wrong_answers[name] += 1
-        print(f"✗ Not yet: {wrong}. Hint: {hint}")
+        print(f"✗ Not yet: {str(wrong).rstrip('.')}. Hint: {hint}")
 
 
 def exercises(lesson: str) -> dict[str, Exercise]:
@@ -69,7 +77,13 @@ def expect(holds: object, complaint: str) -> None:
         raise Complaint(complaint)
 
 
+def well_formed(holds: object, complaint: str) -> None:
+    """Raise `WrongFormError` unless it holds: the answer cannot be judged as it is."""
+    if not holds:
+        raise WrongFormError(complaint)
+
+
 def _nearest(name: Any) -> str:
     names = [known for lesson in LESSONS for known in exercises(lesson)]
-    close = get_close_matches(str(name), names, n=1) or names[:1]
+    close = get_close_matches(name if type(name) is str else "", names, n=1) or names[:1]
     return f"; perhaps you mean {close[0]!r}"

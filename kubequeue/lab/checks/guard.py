@@ -1,12 +1,15 @@
-"""Running what a learner wrote: it may raise, run for ever or change what it is given."""
+"""Running what a learner wrote: it may raise, wait, run for ever or change what it is given."""
 
 from __future__ import annotations
 
+import gc
+import io
 import signal
 import sys
+import sysconfig
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from copy import deepcopy
 from types import CodeType, FrameType
 from typing import Any
@@ -14,12 +17,23 @@ from typing import Any
 MAX_LINES = 1_000_000
 """How many lines of a learner's code may run in one check."""
 
+MAX_WORDS = 120
+"""How many characters of a learner's value or error go into a sentence."""
+
 _NET_SECONDS, _NET_AGAIN = 10.0, 0.05
-_PACKAGE = __name__.partition(".")[0]
+_MAX_PRINTED = 2_000
+_LIBRARIES = tuple(
+    {sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")} | {"<frozen"}
+)
+_PACKAGE = __file__.partition("/lab/checks/")[0]
 
 
 class Complaint(Exception):  # noqa: N818 - it is an answer, no error
     """What is wrong with an answer, in a sentence."""
+
+
+class WrongFormError(Complaint):
+    """The answer has a form that cannot be judged; a hint on its content would not help."""
 
 
 class NotAnsweredError(Exception):
@@ -33,18 +47,28 @@ class TookTooLongError(BaseException):
 def attempt(judge: Callable[[], str]) -> str:
     """What ``judge`` returns; whatever goes wrong in it comes out as a `Complaint`.
 
-    Afterwards the interpreter is as it was: its tracing, its signals, its timers. A
-    `NotAnsweredError` passes through.
+    Afterwards the interpreter is as it was: its tracing, its signals, its timers; what the answer
+    left unfinished has been ended. A `NotAnsweredError` passes through. One thing cannot be helped:
+    a single call into a library written in C that never returns, such as ``max`` of an endless
+    iterator, holds the kernel until it is restarted.
     """
     try:
-        with _line_budget(), _time_net():
-            return judge()
-    except (Complaint, NotAnsweredError):
-        raise
+        with _line_budget(), _time_net(), _quiet_ends(), redirect_stdout(_Shortened()):
+            try:
+                return judge()
+            except Exception as error:
+                trouble = _told(error)
+            finally:
+                gc.collect()  # ends suspended rounds here, where they can do no harm
+            raise trouble
     except TookTooLongError:
         raise Complaint("it never came to an end; look for a loop that cannot stop") from None
+    except KeyboardInterrupt:
+        raise NotAnsweredError from None
+    except (Complaint, NotAnsweredError):
+        raise
     except BaseException as error:
-        raise Complaint(f"it raised {_named(error)}{_where(error)}") from None
+        raise Complaint(f"it raised {named(error)}{_where(error)}") from None
 
 
 def call(function: Callable[..., Any], *given: Any) -> Any:
@@ -54,13 +78,13 @@ def call(function: Callable[..., Any], *given: Any) -> Any:
     `NotAnsweredError` when it returns the three dots.
     """
     if not callable(function):
-        raise Complaint(f"{function!r} was given, and a function was expected")
+        raise Complaint(f"{shown(function)} was given, and a function was expected")
     copies = deepcopy(given)
     told = ", ".join(map(repr, given))
     try:
         answer = function(*copies)
     except Exception as error:
-        raise Complaint(f"given ({told}) it raised {_named(error)}{_where(error)}") from None
+        raise Complaint(f"given ({told}) it raised {named(error)}{_where(error)}") from None
     if answer is ...:
         raise NotAnsweredError
     if copies != given:
@@ -68,8 +92,32 @@ def call(function: Callable[..., Any], *given: Any) -> Any:
     return answer
 
 
-def _named(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+def shown(value: Any) -> str:
+    """A learner's value in one short line, whatever its own ``repr`` does."""
+    try:
+        return _line(repr(value))
+    except Exception:
+        return f"something of type {type(value).__name__}"
+
+
+def named(error: BaseException) -> str:
+    """An error's type and words in one short line, whatever its own ``str`` does."""
+    try:
+        words = _line(str(error))
+    except Exception:
+        words = ""
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
+
+
+def _line(words: str) -> str:
+    whole = " ".join(words[: 2 * MAX_WORDS].split())
+    return whole if len(whole) <= MAX_WORDS else f"{whole[:MAX_WORDS]}…"
+
+
+def _told(error: Exception) -> Exception:
+    if isinstance(error, Complaint | NotAnsweredError):
+        return error.with_traceback(None)
+    return Complaint(f"it raised {named(error)}{_where(error)}")
 
 
 def _where(error: BaseException) -> str:
@@ -84,7 +132,7 @@ def _where(error: BaseException) -> str:
 
 def _is_ours(code: CodeType) -> bool:
     """Whether code belongs to a library: the learner's comes from a cell."""
-    return f"/{_PACKAGE}/" in code.co_filename or "site-packages" in code.co_filename
+    return code.co_filename.startswith((_PACKAGE, *_LIBRARIES))
 
 
 @contextmanager
@@ -110,7 +158,7 @@ def _line_budget() -> Iterator[None]:
 
 @contextmanager
 def _time_net() -> Iterator[None]:
-    """Catch what runs no lines: a call that computes for ever, or a loop that swallows errors."""
+    """Catch what runs no lines: an answer that waits, or a loop that swallows errors."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -118,10 +166,36 @@ def _time_net() -> Iterator[None]:
     def stop(*_: Any) -> None:
         raise TookTooLongError
 
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, _NET_SECONDS, _NET_AGAIN)
+    before = signal.signal(signal.SIGALRM, stop)
+    timer = signal.setitimer(signal.ITIMER_REAL, _NET_SECONDS, _NET_AGAIN)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+
+
+@contextmanager
+def _quiet_ends() -> Iterator[None]:
+    """What goes wrong while leftovers of an answer end is no news for the learner."""
+    before, sys.unraisablehook = sys.unraisablehook, lambda _: None
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+
+
+class _Shortened(io.TextIOBase):
+    """Where an answer prints to: the page, up to so many characters in one check."""
+
+    def __init__(self) -> None:
+        self._page, self._left = sys.stdout, _MAX_PRINTED
+
+    def write(self, words: str) -> int:
+        if self._left > 0:
+            self._page.write(words[: self._left])
+            if len(words) > self._left:
+                self._page.write("\n(more was printed than fits here)\n")
+        self._left -= len(words)
+        return len(words)

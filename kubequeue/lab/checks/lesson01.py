@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
-from kubequeue.lab.checks.exercise import Exercise, expect
-from kubequeue.lab.checks.guard import NotAnsweredError, call
+from kubequeue.lab.checks.exercise import Exercise, expect, well_formed
+from kubequeue.lab.checks.guard import Complaint, NotAnsweredError, call, shown
 from kubequeue.lab.checks.quiz import Choice, Quiz
 from kubequeue.lab.reconcilers import takes
+from kubequeue.lab.style import short
 from kubequeue.lab.workload import WAITS, create_clusters
 from kubequeue.observe.trace import Span
 from kubequeue.runtime.controller import Controller
@@ -29,16 +30,21 @@ def rounds_of(seconds: Any, keys: list[str], workers: int) -> list[Span]:
     return sim.trace.rounds()
 
 
+_PAIRS = ([str, float], [str, int])
+
+
 def _third_worker(answer: Any) -> str:
     rounds = rounds_of(SECONDS, list(SECONDS), workers=3)
     key = next(each.key for each in rounds if each.worker == "worker-3")
     start = next(each.start for each in rounds if each.key == "default/d")
-    expect(
-        isinstance(answer, tuple) and len(answer) == 2,
-        f"{answer!r} was given, and a pair was expected: a key and a number of seconds",
+    told = shown(answer)
+    well_formed(
+        type(answer) in (tuple, list) and [type(part) for part in answer] in _PAIRS,
+        f"{told} was given, and a pair was expected: a key and a number of seconds",
     )
-    expect(answer[0] == key, f"worker-3 does not take {answer[0]!r} first")
-    expect(answer[1] == start, f"D does not start at {answer[1]!r} s")
+    named, seconds = answer
+    expect(short(named) == short(key), f"worker-3 does not take {named!r} first")
+    expect(seconds == start, f"D does not start at {seconds!r} s")
     return f"worker-3 takes {key} at once, and D starts at {start:g} s, when the first round ends."
 
 
@@ -50,20 +56,27 @@ def _first_look(answer: Any) -> str:
             expect(
                 told == each.start,
                 f"with {workers} workers the cluster in place {place} is first looked at at "
-                f"{each.start:g} s, and your function says {told!r}",
+                f"{each.start:g} s, and your function says {shown(told)}",
             )
     return "it agrees with the model for 20 places and 1 to 7 workers."
 
 
 def _give_it_back(answer: Any) -> str:
     sim, troubles = Simulation(max_events_per_instant=10_000), list[BaseException]()
-    expect(callable(answer), f"{answer!r} was given, and make_reconciler was expected")
+    expect(callable(answer), f"{shown(answer)} was given, and make_reconciler was expected")
     reconcile = answer(sim)
-    expect(callable(reconcile), f"make_reconciler returned {reconcile!r}, which is no reconciler")
+    if reconcile is ...:
+        raise NotAnsweredError
+    expect(
+        callable(reconcile), f"make_reconciler returned {shown(reconcile)}, which is no reconciler"
+    )
 
     def watched(request: Any) -> Generator[Any, Any, Any]:
         try:
-            result = yield from reconcile(request)
+            steps = reconcile(request)
+            if not isinstance(steps, Generator):
+                raise Complaint(_NO_GENERATOR.format(shown(steps)))
+            result = yield from steps
         except Exception as error:
             troubles.append(error)
             return None
@@ -79,6 +92,12 @@ def _give_it_back(answer: Any) -> str:
         raise trouble
     _judge_looks(sim.trace.rounds())
     return "both looks take place, 5 s apart, and the worker is held for the looks alone."
+
+
+_NO_GENERATOR = (
+    "reconcile returned {} at once, and a generator was expected: it yields what costs time, as in "
+    "yield sim.sleep(0.2)"
+)
 
 
 def _judge_looks(rounds: list[Span]) -> None:

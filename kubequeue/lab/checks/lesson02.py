@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from kubequeue.lab.checks.exercise import Exercise, expect
-from kubequeue.lab.checks.guard import call
+from kubequeue.lab.checks.guard import call, shown
 from kubequeue.lab.checks.quiz import Choice, Quiz
 from kubequeue.lab.reconcilers import takes
 from kubequeue.runtime.controller import Controller
@@ -30,7 +30,7 @@ def rounds_for(events: list[float], seconds: float, workers: int = 1) -> list[fl
 def _burst(answer: Any) -> str:
     events = [0.0, 0.0, 0.0, 1.0, 1.5, 2.0, 5.0]
     rounds = len(rounds_for(events, 4))
-    expect(answer == rounds, f"it is not {answer!r}")
+    expect(answer == rounds, f"it is not {shown(answer)}")
     return f"{rounds} rounds: one for the three, one for those during it, one for the last."
 
 
@@ -45,7 +45,7 @@ def _count(answer: Any) -> str:
         expect(
             told == rounds,
             f"events at {events} s and rounds of {seconds:g} s make "
-            f"{rounds} rounds, and your function says {told!r}",
+            f"{rounds} rounds, and your function says {shown(told)}",
         )
     return "it agrees with the model for 60 lists of events."
 
@@ -59,7 +59,7 @@ def _pick(answer: Any) -> str:
         expect(
             told == right,
             f"of {ready}, with {sorted(locked) or 'none'} locked, the queue gives out {right!r}, "
-            f"and your function {told!r}",
+            f"and your function {shown(told)}",
         )
     return "it chooses what the queue chooses, in 60 cases."
 

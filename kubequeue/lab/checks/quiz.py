@@ -68,7 +68,7 @@ def quiz(name: str) -> Quiz:
     Raises `InvalidArgumentError`, with the names there are, for one that does not exist.
     """
     known = quizzes()
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise InvalidArgumentError("quiz", name, f"one of {', '.join(known)}")
     return known[name]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import ipywidgets as w
 
+from kubequeue.errors import InvalidArgumentError
 from kubequeue.lab.live_gantt import gantt_svg
 from kubequeue.lab.widgets.parts import named, own_keys, table
 from kubequeue.lab.workload import WAITS, create_clusters
@@ -73,4 +74,6 @@ class ConcurrencyPanel(w.VBox):  # type: ignore[misc]  # ipywidgets ships no typ
 def _slider(
     kind: Any, words: str, value: float, least: float, most: float, step: float, name: str
 ) -> Any:
+    if not (isinstance(value, int | float) and least <= value <= most):
+        raise InvalidArgumentError(words, value, f"a number from {least:g} to {most:g}")
     return named(kind(value=value, min=least, max=most, step=step, description=words), name)

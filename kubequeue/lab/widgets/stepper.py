@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from html import escape
 from typing import Any
 
 import ipywidgets as w
 
-from kubequeue.errors import KubeQueueError
+from kubequeue.errors import InvalidArgumentError, KubeQueueError
 from kubequeue.lab.history import Act, History, row
 from kubequeue.lab.queue_picture import queue_picture
 from kubequeue.lab.style import key_colours, short
@@ -53,7 +53,9 @@ class QueueStepper(w.VBox):  # type: ignore[misc]  # ipywidgets ships no types
     ) -> None:
         self.history = History(*acts, **options)
         self._at = -1
-        self._keys = list(keys)
+        self._keys = _offered(keys)
+        if not (at is None or isinstance(at, int)):
+            raise InvalidArgumentError("at", at, "the number of a state, or None for the last")
         self._player = Player(self._advance, lambda: float(self._speed.value), self._played)
         self._make_controls()
         self._trouble = Trouble(self.act, self._keys) if trouble else None
@@ -123,13 +125,21 @@ class QueueStepper(w.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         self.show(number)
 
     def play(self) -> None:
-        """Play from here, or from the start when this is the last state; or stop playing."""
+        """Play from here, or from the start when this is the last state; or stop playing.
+
+        Once it is closed it plays no more; without a page to play on it says so.
+        """
+        if self.comm is None:
+            return
         if self._player.playing:
             self._player.stop()
             return
         if self._at == len(self.history.states) - 1:
             self.show(0)
-        self._player.start()
+        try:
+            self._player.start()
+        except RuntimeError:  # no event loop runs
+            self._say("Playing needs a notebook that is open; here you can step.")
 
     def _advance(self) -> bool:
         if self._at >= len(self.history.states) - 1:
@@ -200,3 +210,13 @@ class QueueStepper(w.VBox):  # type: ignore[misc]  # ipywidgets ships no types
             self._lanes,
             fold("the same as a table", "kq-fold", self._table),
         ]
+
+
+def _offered(keys: Iterable[Any]) -> list[Any]:
+    """The keys as a list that drop-downs can offer."""
+    if isinstance(keys, str) or not isinstance(keys, Iterable):
+        raise InvalidArgumentError("keys", keys, 'a list of keys: ["default/a"]')
+    offered = list(keys)
+    if not offered or not all(isinstance(key, Hashable) for key in offered):
+        raise InvalidArgumentError("keys", offered, "one key or more, each of them hashable")
+    return offered
