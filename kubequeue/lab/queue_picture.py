@@ -26,8 +26,8 @@ WIDTH, HEIGHT = 1100, 404
 _SOFT = style.SOFT_INK
 _LOOPS = {
     "handle_add_buffer": (246, 225, "add-buffer"),
-    "handle_waiting_items": (776, 158, "waiting"),
-    "handle_ready_items": (806, 312, "ready"),
+    "handle_waiting_items": (776, 158, "delay loop"),
+    "handle_ready_items": (806, 312, "dispatcher"),
 }
 _WAYS = {
     "handle_add_buffer": [

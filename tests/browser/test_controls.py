@@ -70,6 +70,10 @@ def test_walking(show: Shown, hand: Hand) -> None:
     says(lesson, "You add C for 10 s from now")
     hand.slide(lesson.find("kq-slider"), 0)
     says(lesson, "The queue is empty")
+    hand.press(lesson.find("kq-last"))
+    says(lesson, "handle_ready_items wakes, finds no worker waiting")
+    hand.press(lesson.find("kq-first"))
+    says(lesson, "The queue is empty")
     hand.press(lesson.find("kq-next-change"))
     says(lesson, "You add C for 10 s from now")
     hand.choose(lesson.find("kq-speed"), "fast")
@@ -78,6 +82,10 @@ def test_walking(show: Shown, hand: Hand) -> None:
     says(lesson, "handle_add_buffer puts C among the waiting")
     hand.press(lesson.find("kq-play"))
     expect(lesson.find("kq-play")).to_have_text("▶ play")
+    hand.press(lesson.find("kq-first"))
+    for words in ("You add C", "handle_add_buffer puts C among the waiting, due at 10 s."):
+        hand.press(lesson.find("kq-next-change"))
+        says(lesson, words)
     lesson.screenshot(f"stepper-{name(hand)}", lesson.find("kq-stepper"))
     expect(lesson.find("kq-table")).to_be_hidden()
     hand.press(lesson.find("kq-fold"))
@@ -105,6 +113,10 @@ def test_keys_of_the_stepper(show: Shown) -> None:
     says(lesson, "The queue is empty")
     handle.press("End")
     says(lesson, "handle_ready_items wakes, finds no worker waiting and sleeps again.")
+    lesson.find("kq-finish").press("Enter")
+    says(lesson, "You end the round of A.")
+    handle.press("End")  # also when the end has moved
+    says(lesson, "worker-1 begins a round of D.")
     lesson.assert_clean()
 
 
@@ -123,7 +135,6 @@ def test_letters_stay_in_the_widget(show: Shown) -> None:
 def test_trouble(show: Shown, hand: Hand) -> None:
     """Each trouble button acts, from the state that is shown, and the page says what it did."""
     lesson = show(STEPPER)
-    before = "You add A: a request"
     hand.choose(lesson.find("kq-key"), "B")
     lesson.find("kq-seconds").locator("input").fill("7")
     lesson.find("kq-priority-value").locator("input").fill("3")
@@ -138,19 +149,19 @@ def test_trouble(show: Shown, hand: Hand) -> None:
         ("kq-pass-time", "You let 7 s go by."),
         ("kq-shut-down", "You shut the queue down"),
     ):
-        _to_the_end(lesson, before, hand)
+        to_the_end(lesson, hand)
         hand.press(lesson.find(control))
         says(lesson, words)
-        before = words
     expect(lesson.find("kq-picture")).to_contain_text("shut down")
     lesson.screenshot(f"trouble-{name(hand)}")
     lesson.assert_clean()
 
 
-def _to_the_end(lesson: Lesson, words: str, hand: Hand) -> None:
-    """On to the last state, and wait until the page no longer says these words."""
-    hand.slide(lesson.find("kq-slider"), last(lesson.find("kq-slider")))
-    expect(lesson.find("kq-sentence")).not_to_contain_text(words)
+def to_the_end(lesson: Lesson, hand: Hand) -> None:
+    """On to the last state, and wait until it is shown."""
+    hand.press(lesson.find("kq-last"))
+    end = last(lesson.find("kq-slider"))
+    expect(lesson.find("kq-timelines")).to_contain_text(f"state {end:.0f}, t = ")
 
 
 def name(hand: Hand) -> str:
@@ -186,7 +197,7 @@ def test_a_step_is_painted(show: Shown) -> None:
     """How long fifty keys take to paint is kept with the screenshots, for whoever compares."""
     keys = [f"default/cluster-{n:02}" for n in range(50)]
     lesson = show(STEPPER.replace("at=4", f"('burst', *{keys}), at=4"))
-    _to_the_end(lesson, "You add A: a request", Keyboard())
+    to_the_end(lesson, Keyboard())
     buttons = ["kq-back", "kq-back", "kq-step", "kq-step"] * 3
     seconds = [lesson.seconds_to_paint(lesson.find(name), ".kq-picture") for name in buttons]
     told = ", ".join(f"{each * 1000:.0f}" for each in seconds)

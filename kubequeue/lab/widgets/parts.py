@@ -23,15 +23,22 @@ KEY_BAR = """
 
 _OWN_KEYS = """<style onload="let tries = 100;
  const mark = () => { const whole = this.closest('.{}');
-  if (whole) whole.addEventListener('focusin', (event) =>
-   event.target.setAttribute('data-lm-suppress-shortcuts', 'true'));
-  else if (tries--) requestAnimationFrame(mark); }; mark()"></style>"""
+  if (whole) {
+   whole.addEventListener('focusin', (event) =>
+    event.target.setAttribute('data-lm-suppress-shortcuts', 'true'));
+   whole.addEventListener('keydown', (event) => {
+    const name = {Home: '.kq-first', End: '.kq-last'}[event.key];
+    const button = name && event.target.closest('.kq-slider') && whole.querySelector(name);
+    if (button) { event.preventDefault(); event.stopPropagation(); button.click(); }
+   }, true);
+  } else if (tries--) requestAnimationFrame(mark); }; mark()"></style>"""
 
 
 def own_keys(name: str) -> Any:
     """An empty part that keeps the keys pressed inside of the widget of class ``name`` to it.
 
     JupyterLab takes letters and arrows for itself otherwise: in a drop-down, b would insert a cell.
+    On a slider, End would lead to where its end was at first, so it presses the button ``kq-last``.
     """
     return w.HTML(_OWN_KEYS.replace("{}", name), layout=w.Layout(display="none"))
 

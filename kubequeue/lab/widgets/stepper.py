@@ -186,8 +186,15 @@ class QueueStepper(w.VBox):  # type: ignore[misc]  # ipywidgets ships no types
 
     def _rows(self) -> list[Any]:
         walk = [
+            button("|◀", "kq-first", lambda: self.show(0), "to the first state"),
             button("◀ back", "kq-back", self.back, "one state back"),
             button("step ▶", "kq-step", self.step, "one state forward"),
+            button(
+                "▶|",
+                "kq-last",
+                lambda: self.show(len(self.history.states) - 1),
+                "to the last state",
+            ),
             self._play,
             button(
                 "next change of",
