@@ -208,3 +208,24 @@ def _drop(index: dict[Any, Records], place: Any, key: NamespacedName) -> None:
     del items[key]
     if not items:
         del index[place]
+
+
+class NoExpectations:
+    """The memory switched off: nothing is remembered, so every group is satisfied.
+
+    Mirrors ``scale_expectations.go: fakeRayClusterScaleExpectation``.
+    """
+
+    def __len__(self) -> int:
+        """None is ever held."""
+        return 0
+
+    def expect_scale_pod(self, *_: object) -> None:
+        """Remember nothing."""
+
+    def is_satisfied(self, *_: object) -> bool:
+        """Nothing is outstanding."""
+        return True
+
+    def delete(self, *_: object) -> None:
+        """There is nothing to drop."""

@@ -112,6 +112,7 @@ class RayCluster:
     """
 
     kind: ClassVar[str] = "RayCluster"
+    group: ClassVar[str] = "ray.io"
 
     metadata: ObjectMeta
     spec: RayClusterSpec = field(default_factory=RayClusterSpec)

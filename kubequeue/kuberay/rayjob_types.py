@@ -87,6 +87,7 @@ class RayJob:
     """A job on a Ray cluster."""
 
     kind: ClassVar[str] = "RayJob"
+    group: ClassVar[str] = "ray.io"
 
     metadata: ObjectMeta
     spec: RayJobSpec = field(default_factory=RayJobSpec)

@@ -70,6 +70,7 @@ class RayService:
     """Serve applications on a Ray cluster."""
 
     kind: ClassVar[str] = "RayService"
+    group: ClassVar[str] = "ray.io"
 
     metadata: ObjectMeta
     spec: RayServiceSpec = field(default_factory=RayServiceSpec)
