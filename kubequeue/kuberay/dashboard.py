@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from kubequeue.cluster.objects import NamespacedName
 from kubequeue.errors import InvalidArgumentError, ReconcileError
-from kubequeue.kuberay.rayjob_types import JOB_FAILED, JOB_PENDING, JOB_RUNNING, JOB_SUCCEEDED
+from kubequeue.kuberay.rayjob_types import JOB_FAILED, JOB_RUNNING, JOB_SUCCEEDED
 from kubequeue.kuberay.tools import Steps
 from kubequeue.sim import Simulation, to_ns
 
@@ -180,7 +180,6 @@ class Dashboards:
         if callable(seconds):
             seconds = seconds(job_id)
         if seconds is None or self._sim.now < started + seconds:
-            waiting = self._sim.now == started
-            return JobInfo(JOB_PENDING if waiting else JOB_RUNNING, start_time=started)
+            return JobInfo(JOB_RUNNING, start_time=started)
         status = JOB_FAILED if job_id in self._failing else JOB_SUCCEEDED
         return JobInfo(status, start_time=started, end_time=started + seconds)
