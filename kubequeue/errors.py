@@ -10,6 +10,9 @@
     ├── ReconcilerContractError                    a reconciler yielded or returned the wrong thing
     ├── ReconcileError                             a round failed and wants another try
     │   └── TerminalError                          a round failed and another try cannot help
+    ├── CacheError                                 a read that the cache cannot answer
+    │   ├── CacheNotSyncedError                    it has no first list of that kind yet
+    │   └── UnknownNamespaceError                  it does not watch that namespace
     └── APIError                                   an API server refused or did not answer a call
         ├── BadRequestError      400               the call itself makes no sense
         ├── ForbiddenError       403               the user may not do this
@@ -117,6 +120,50 @@ class TerminalError(ReconcileError):
 
     Mirrors ``reconcile.go: TerminalError`` (controller-runtime v0.24.1, pkg/reconcile).
     """
+
+
+class CacheError(KubeQueueError):
+    """A read that the cache cannot answer; in a round it counts as a returned error."""
+
+
+class CacheNotSyncedError(CacheError):
+    """A kind was read before its first list was there; ``watched`` says whether anybody lists it.
+
+    Mirrors ``informer_cache.go: ErrCacheNotStarted`` (controller-runtime v0.24.1), which in Go is
+    raised before the start only: later, a read starts the informer and blocks until it has synced.
+    """
+
+    def __init__(self, kind: str, watched: bool) -> None:
+        super().__init__(kind, watched)
+
+    def __str__(self) -> str:
+        kind, watched = self.args
+        if watched:
+            return (
+                f"the cache was read for {kind} before its first list was there; wait for "
+                "has_synced, or read from a reconciler, which starts after that."
+            )
+        return (
+            f"the cache was read for {kind}, which nobody watches; name it in owns= or reads= of "
+            f"the controller, or call cache.informer({kind}) before the start."
+        )
+
+
+class UnknownNamespaceError(CacheError):
+    """A namespace was read that the cache does not watch.
+
+    Mirrors ``multi_namespace_cache.go: Get`` (controller-runtime v0.24.1).
+    """
+
+    def __init__(self, kind: str, namespace: str, watched: tuple[str, ...]) -> None:
+        super().__init__(kind, namespace, watched)
+
+    def __str__(self) -> str:
+        kind, namespace, watched = self.args
+        return (
+            f"unable to read {kind} because of unknown namespace for the cache: {namespace!r}; "
+            f"it watches {', '.join(watched)}: name it in namespaces=, or read live."
+        )
 
 
 class APIError(KubeQueueError):

@@ -13,6 +13,7 @@ from prometheus_client.core import Metric
 from simpy import Environment
 
 from kubequeue.errors import InvalidArgumentError
+from kubequeue.observe.client_metrics import ClientMetrics, client_families
 from kubequeue.observe.families import families
 from kubequeue.observe.instruments import ControllerMetrics, QueueMetrics
 
@@ -32,6 +33,7 @@ class Metrics:
         self._env = env
         self.queues: dict[str, QueueMetrics] = {}
         self.controllers: dict[str, ControllerMetrics] = {}
+        self.clients = ClientMetrics()
         self.registry = CollectorRegistry()
         self.registry.register(self)
 
@@ -43,14 +45,26 @@ class Metrics:
         return metrics
 
     def controller(self, name: str) -> ControllerMetrics:
-        """The observer of one controller."""
-        return self.controllers.setdefault(name, ControllerMetrics())
+        """The observer of one controller; one of a new process starts from zero, as in Go."""
+        self.controllers[name] = ControllerMetrics()
+        return self.controllers[name]
+
+    def client(self, _name: str) -> ClientMetrics:
+        """The observer of one client; all of them count together, because no label tells them."""
+        return self.clients
+
+    def cache(self, _name: str) -> None:
+        """A cache has no metrics."""
+
+    def manager(self, _name: str) -> None:
+        """A manager has no metrics but those of its controllers."""
 
     def collect(self) -> Iterable[Metric]:
         """Every family with its samples as of now. Called by prometheus_client."""
         for queue in self.queues.values():
             queue.update_unfinished_work()
-        return families(self.queues, self.controllers)
+        found = [*families(self.queues, self.controllers), *client_families(self.clients)]
+        return sorted(found, key=lambda family: family.name)
 
     def exposition(self) -> str:
         """The text that a scrape of ``/metrics`` gets. Equal runs give equal text."""
