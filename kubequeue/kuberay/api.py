@@ -6,7 +6,6 @@ Mirrors apis/ray/v1 (KubeRay v1.7.0): RayCluster, RayJob and RayService, each in
 from __future__ import annotations
 
 from kubequeue.kuberay.conditions import Condition, is_status_condition_true
-from kubequeue.kuberay.rayjob_types import RayJob, RayJobSpec, RayJobStatus
 from kubequeue.kuberay.raycluster_types import (
     HeadGroupSpec,
     HeadInfo,
@@ -15,6 +14,7 @@ from kubequeue.kuberay.raycluster_types import (
     RayClusterStatus,
     WorkerGroupSpec,
 )
+from kubequeue.kuberay.rayjob_types import RayJob, RayJobSpec, RayJobStatus
 from kubequeue.kuberay.rayservice_types import (
     RayService,
     RayServiceSpec,

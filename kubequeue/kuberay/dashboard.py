@@ -109,7 +109,7 @@ class Dashboards:
         self._dead.discard(cluster)
 
     def set_latency(self, latency: Duration, cluster: str = "") -> None:
-        """Seconds to an answer from now on: of one cluster, or of all that have none of their own."""
+        """Seconds to an answer from now on: of one cluster, or of all without one of their own."""
         if cluster:
             self._own_latency[cluster] = latency
         else:

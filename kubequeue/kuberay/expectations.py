@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import Any, Protocol
 
 from kubequeue.cluster.objects import NamespacedName, Pod
@@ -26,7 +26,7 @@ EXPECTATIONS_TIMEOUT = 30.0
 """Seconds after which a create counts as met, seen or not."""
 
 
-class ScaleAction(str, Enum):
+class ScaleAction(StrEnum):
     """What was done to a Pod."""
 
     CREATE = "create"
@@ -197,7 +197,7 @@ class RayClusterScaleExpectation:
     def _check(self) -> None:
         """Raise AssertionError when an index and the records disagree. Costs O(records)."""
         for index in (self._by_group, self._by_cluster):
-            indexed = {key: item for items in index.values() for key, item in items.items()}  # type: ignore[attr-defined]
+            indexed = {key: item for items in index.values() for key, item in items.items()}
             assert indexed == self._items, "an index and the records disagree"
             assert all(index.values()), "an index keeps a place that is empty"
 

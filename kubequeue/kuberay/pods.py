@@ -7,6 +7,7 @@ v1.7.0).
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import replace
 
 from kubequeue.cluster.objects import NamespacedName, ObjectMeta, OwnerReference, Pod, PodSpec
@@ -169,12 +170,10 @@ def should_recreate_pods_for_upgrade(tools: Tools, cluster: RayCluster) -> Steps
         noted = head.metadata.annotations
         if noted.get(VERSION, "") not in ("", tools.options.version):
             new = {**noted, UPGRADE_HASH: wanted, VERSION: tools.options.version}
-            try:
+            with suppress(*FAILURES):  # Go logs it and goes on
                 yield from tools.client.update(
                     replace(head, metadata=replace(head.metadata, annotations=new))
                 )
-            except FAILURES:
-                pass  # Go logs it and goes on
             return False
         return noted.get(UPGRADE_HASH, "") not in ("", wanted)
     return False

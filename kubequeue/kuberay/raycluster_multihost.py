@@ -76,7 +76,7 @@ def _delete_incomplete(
 def _delete_unhealthy(
     tools: Tools, cluster: RayCluster, group: WorkerGroupSpec, replicas: Replicas
 ) -> Steps[None]:
-    """A replica with an unhealthy host goes as a whole; it no longer counts, and the round goes on."""
+    """A replica with an unhealthy host goes as a whole and counts no more; the round goes on."""
     unhealthy = [
         name
         for name, pods in replicas.items()

@@ -59,9 +59,9 @@ def find_ray_cluster_suspend_status(cluster: RayCluster) -> str:
     Mirrors ``util.go: FindRayClusterSuspendStatus``.
     """
     for condition in cluster.status.conditions:
-        if condition.type in (SUSPENDING_CONDITION, SUSPENDED_CONDITION):
-            if condition.status == "True":
-                return condition.type
+        is_of_suspend = condition.type in (SUSPENDING_CONDITION, SUSPENDED_CONDITION)
+        if is_of_suspend and condition.status == "True":
+            return condition.type
     return ""
 
 

@@ -53,11 +53,11 @@ def calculate_status(
         observed_generation=cluster.metadata.generation,
         last_update_time=now,
     )
-    if reconcile_error is None and len(pods) == status.desired_worker_replicas + 1:
-        if check_all_pods_running(pods):
-            status = replace(status, state=READY, reason="")
-    head = _head_pod(pods)
     all_running = check_all_pods_running(pods)
+    all_there = len(pods) == status.desired_worker_replicas + 1
+    if reconcile_error is None and all_there and all_running:
+        status = replace(status, state=READY, reason="")
+    head = _head_pod(pods)
     conditions = calculate_conditions(
         cluster, status.conditions, head, len(pods), all_running=all_running, now=now
     )
@@ -100,7 +100,10 @@ def is_running_and_ready(pod: Pod) -> bool:
 
 
 def check_all_pods_running(pods: Sequence[Pod]) -> bool:
-    """Whether there are Pods and all of them are ready. Mirrors ``util.go: CheckAllPodsRunning``."""
+    """Whether there are Pods and all of them are ready.
+
+    Mirrors ``util.go: CheckAllPodsRunning``.
+    """
     return bool(pods) and all(map(is_running_and_ready, pods))
 
 
@@ -134,9 +137,7 @@ def _head_info(tools: Tools, cluster: RayCluster, head: Pod | None) -> HeadInfo:
     return HeadInfo(head.metadata.name if head else "", services[0].metadata.name)
 
 
-def _note_transition(
-    old: RayClusterStatus, new: RayClusterStatus, now: float
-) -> RayClusterStatus:
+def _note_transition(old: RayClusterStatus, new: RayClusterStatus, now: float) -> RayClusterStatus:
     if old.state == new.state:
         return new
     times = {**dict(new.state_transition_times), new.state: now}
@@ -167,9 +168,7 @@ def update_ray_cluster_status(
     return True
 
 
-def _emit_provisioned_duration(
-    tools: Tools, cluster: RayCluster, status: RayClusterStatus
-) -> None:
+def _emit_provisioned_duration(tools: Tools, cluster: RayCluster, status: RayClusterStatus) -> None:
     """Mirrors ``emitRayClusterProvisionedDuration``."""
     was = is_status_condition_true(cluster.status.conditions, PROVISIONED)
     if was or not is_status_condition_true(status.conditions, PROVISIONED):

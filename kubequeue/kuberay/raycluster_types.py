@@ -132,4 +132,3 @@ def desired_replicas(group: WorkerGroupSpec) -> int:
     if group.replicas < group.min_replicas:
         return group.min_replicas * group.num_of_hosts
     return min(group.replicas, group.max_replicas) * group.num_of_hosts
-

@@ -5,6 +5,7 @@ Mirrors ``rayjob_controller.go: Reconcile`` (KubeRay v1.7.0) for the submission 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from kubequeue.cluster.objects import NamespacedName, Service
@@ -12,10 +13,13 @@ from kubequeue.errors import NotFoundError
 from kubequeue.kuberay import rayjob_types as state
 from kubequeue.kuberay.dashboard import Dashboards
 from kubequeue.kuberay.failures import FAILURES
+from kubequeue.kuberay.raycluster_services import head_service_name
+from kubequeue.kuberay.raycluster_types import READY
 from kubequeue.kuberay.rayjob_clusters import (
     delete_cluster_resources,
     get_or_create_ray_cluster_instance,
 )
+from kubequeue.kuberay.rayjob_running import check_job
 from kubequeue.kuberay.rayjob_states import (
     check_backoff_limit,
     check_deadlines,
@@ -23,9 +27,6 @@ from kubequeue.kuberay.rayjob_states import (
     is_news,
     reset_for_suspend_or_retry,
 )
-from kubequeue.kuberay.rayjob_running import check_job
-from kubequeue.kuberay.raycluster_services import head_service_name
-from kubequeue.kuberay.raycluster_types import READY
 from kubequeue.kuberay.rayjob_types import RayJob, RayJobStatus, is_job_deployment_terminal
 from kubequeue.kuberay.tools import WARNING, Steps, Tools
 from kubequeue.kuberay.validation import validate_ray_job
@@ -125,10 +126,8 @@ class RayJobReconciler:
         status, meta = job.status, job.metadata
         if not state.is_job_terminal(status.job_status):
             cluster = NamespacedName(meta.namespace, status.ray_cluster_name)
-            try:
+            with suppress(*FAILURES):  # Go logs it and goes on
                 yield from self._dashboards.stop_job(cluster, status.job_id)
-            except FAILURES:
-                pass  # Go logs it and goes on
         finalizers = tuple(name for name in meta.finalizers if name != STOP_JOB_FINALIZER)
         yield from self._tools.client.update(
             replace(job, metadata=replace(meta, finalizers=finalizers))
@@ -159,7 +158,10 @@ class RayJobReconciler:
         yield from self._tools.client.update_status(replace(job, status=status))
 
     def _handle_shutdown_after_job_finishes(self, job: RayJob) -> Steps[Result]:
-        """Delete the RayCluster when its time is over. Mirrors ``handleShutdownAfterJobFinishes``."""
+        """Delete the RayCluster when its time is over.
+
+        Mirrors ``handleShutdownAfterJobFinishes``.
+        """
         if job.spec.cluster_selector or not job.spec.shutdown_after_job_finishes:
             return DONE
         left = (job.status.end_time or 0.0) + job.spec.ttl_seconds_after_finished

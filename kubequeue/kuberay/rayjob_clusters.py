@@ -63,7 +63,10 @@ def _construct_ray_cluster_for_ray_job(job: RayJob) -> RayCluster:
 
 
 def delete_cluster_resources(tools: Tools, job: RayJob) -> Steps[bool]:
-    """Delete the RayCluster; True once the cache has it no more. Mirrors ``deleteClusterResources``."""
+    """Delete the RayCluster; True once the cache has it no more.
+
+    Mirrors ``deleteClusterResources``.
+    """
     if job.spec.cluster_selector:
         return True
     try:

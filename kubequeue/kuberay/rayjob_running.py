@@ -18,9 +18,7 @@ from kubequeue.kuberay.rayjob_types import RayJob, RayJobStatus, is_job_terminal
 from kubequeue.kuberay.tools import Steps, Tools
 
 
-def check_job(
-    tools: Tools, dashboards: Dashboards, job: RayJob
-) -> Steps[RayJobStatus | None]:
+def check_job(tools: Tools, dashboards: Dashboards, job: RayJob) -> Steps[RayJobStatus | None]:
     """The status after one look at the job; None when there is nothing to write.
 
     The worker is held until the dashboard answers or the client gives up. A job that the dashboard

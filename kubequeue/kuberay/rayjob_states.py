@@ -44,7 +44,9 @@ def check_deadlines(tools: Tools, job: RayJob) -> RayJobStatus | None:
         return replace(status, job_deployment_status=state.SUSPENDING)
     seconds = job.spec.active_deadline_seconds
     if seconds is not None and now >= (status.start_time or 0.0) + seconds:
-        told = f"The RayJob has passed the activeDeadlineSeconds. ActiveDeadlineSeconds: {seconds:g}"
+        told = (
+            f"The RayJob has passed the activeDeadlineSeconds. ActiveDeadlineSeconds: {seconds:g}"
+        )
         return _failed(status, state.DEADLINE_EXCEEDED, told)
     failing_since = status.job_status_check_failure_start_time
     if status.job_deployment_status != state.RUNNING or failing_since is None:
@@ -57,9 +59,7 @@ def check_deadlines(tools: Tools, job: RayJob) -> RayJobStatus | None:
 
 
 def _failed(status: RayJobStatus, reason: str, message: str) -> RayJobStatus:
-    return replace(
-        status, job_deployment_status=state.FAILED, reason=reason, message=message
-    )
+    return replace(status, job_deployment_status=state.FAILED, reason=reason, message=message)
 
 
 def reset_for_suspend_or_retry(status: RayJobStatus) -> RayJobStatus:

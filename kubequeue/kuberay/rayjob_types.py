@@ -1,7 +1,7 @@
 """RayJob: a job, and the RayCluster that is made for it.
 
-Only the submission by HTTP is modelled (``submissionMode: HTTPMode``): the operator submits the job
-itself and asks the dashboard for it; the submitter Job of the default mode has no part in the model.
+Only the submission by HTTP is modelled (``submissionMode: HTTPMode``): the operator submits the
+job itself and asks the dashboard for it; the submitter Job of the default mode has no part here.
 
 Mirrors apis/ray/v1/rayjob_types.go (KubeRay v1.7.0).
 """
@@ -79,7 +79,7 @@ class RayJobStatus:
     job_status_check_failure_start_time: float | None = None
     succeeded: int = 0
     failed: int = 0
-    ray_cluster_status: RayClusterStatus = RayClusterStatus()
+    ray_cluster_status: RayClusterStatus = field(default_factory=RayClusterStatus)
 
 
 @dataclass(frozen=True, slots=True)

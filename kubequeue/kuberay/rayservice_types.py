@@ -37,7 +37,7 @@ class RayServiceSpec:
         ray_cluster_deletion_delay_seconds: how long a replaced cluster is kept.
     """
 
-    ray_cluster_spec: RayClusterSpec = RayClusterSpec()
+    ray_cluster_spec: RayClusterSpec = field(default_factory=RayClusterSpec)
     serve_config: str = "applications"
     upgrade_strategy: str = NEW_CLUSTER
     ray_cluster_deletion_delay_seconds: float = 60.0
@@ -49,7 +49,7 @@ class RayServiceStatus:
 
     ray_cluster_name: str = ""
     applications: tuple[tuple[str, str], ...] = ()
-    ray_cluster_status: RayClusterStatus = RayClusterStatus()
+    ray_cluster_status: RayClusterStatus = field(default_factory=RayClusterStatus)
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,10 @@ def validate_ray_cluster_status(cluster: RayCluster) -> str | None:
 
 
 def validate_ray_job(job: RayJob) -> tuple[str, str] | None:
-    """The reason of the Event and its sentence. Mirrors ``rayjob_controller.go: validateRayJob``."""
+    """The reason of the Event and its sentence.
+
+    Mirrors ``rayjob_controller.go: validateRayJob``.
+    """
     limit = MAX_RAY_CLUSTER_NAME_LENGTH - _GENERATED
     if problem := _problem_of_name("RayJob", job.metadata.name, limit):
         return "InvalidRayJobMetadata", problem

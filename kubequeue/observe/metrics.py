@@ -16,6 +16,7 @@ from kubequeue.errors import InvalidArgumentError
 from kubequeue.observe.client_metrics import ClientMetrics, client_families
 from kubequeue.observe.families import families
 from kubequeue.observe.instruments import ControllerMetrics, QueueMetrics
+from kubequeue.observe.kuberay import KubeRayMetrics, kuberay_families
 
 
 class Metrics:
@@ -34,6 +35,7 @@ class Metrics:
         self.queues: dict[str, QueueMetrics] = {}
         self.controllers: dict[str, ControllerMetrics] = {}
         self.clients = ClientMetrics()
+        self.kuberays = KubeRayMetrics()
         self.registry = CollectorRegistry()
         self.registry.register(self)
 
@@ -59,11 +61,19 @@ class Metrics:
     def manager(self, _name: str) -> None:
         """A manager has no metrics but those of its controllers."""
 
+    def kuberay(self, _name: str) -> KubeRayMetrics:
+        """The observer of the operator; all operators of a simulation share its one family."""
+        return self.kuberays
+
     def collect(self) -> Iterable[Metric]:
         """Every family with its samples as of now. Called by prometheus_client."""
         for queue in self.queues.values():
             queue.update_unfinished_work()
-        found = [*families(self.queues, self.controllers), *client_families(self.clients)]
+        found = [
+            *families(self.queues, self.controllers),
+            *client_families(self.clients),
+            *kuberay_families(self.kuberays),
+        ]
         return sorted(found, key=lambda family: family.name)
 
     def exposition(self) -> str:

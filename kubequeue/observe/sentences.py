@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kubequeue.observe.kuberay import KUBERAY_SENTENCES
+
 NANOSECONDS = 1_000_000_000
 _CALLER = "the caller"
 
@@ -124,5 +126,6 @@ _SENTENCES: dict[str, Callable[..., str]] = {
     "watch_ended": lambda kind, _, namespace, why: (
         f"the cache no longer watches {kind}{_in(namespace)}: {why}."
     ),
+    **KUBERAY_SENTENCES,
     "lived": lambda manager, _, step, why: f"{manager} {step}{': ' * bool(why)}{why}.",
 }

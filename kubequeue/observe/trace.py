@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from simpy import Environment
 
+from kubequeue.observe.kuberay import KubeRayTrace
 from kubequeue.observe.operator_trace import CacheTrace, ClientTrace, ManagerTrace
 from kubequeue.observe.steps import Instant, Span, spans_of
 
@@ -116,6 +117,10 @@ class Trace:
     def manager(self, name: str) -> ManagerTrace:
         """The observer of one manager."""
         return ManagerTrace(self._env, name, self._records)
+
+    def kuberay(self, _name: str) -> KubeRayTrace:
+        """The observer of the operator."""
+        return KubeRayTrace(self._env, self._records)
 
 
 class QueueTrace:
