@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +13,7 @@ from kubequeue.cluster.objects import NamespacedName, ObjectMeta, Pod
 from kubequeue.errors import InternalError, NotFoundError, ServerTimeoutError
 from kubequeue.kuberay.expectations import (
     HEAD_GROUP,
+    ExpectationRules,
     NoExpectations,
     RayClusterScaleExpectation,
     ScaleAction,
@@ -54,10 +54,12 @@ class Reader:
 class Memory:
     """Expectations of the RayCluster default/a over such a reader."""
 
-    def __init__(self, **options: Any) -> None:
-        self.sim = Simulation()
+    def __init__(self, seed: int = 0, **rules: Any) -> None:
+        self.sim = Simulation(seed)
         self.reader = Reader()
-        self.kept = RayClusterScaleExpectation(self.sim, self.reader, **options)
+        self.kept = RayClusterScaleExpectation(
+            self.sim, self.reader, ExpectationRules(**rules)
+        )
 
     def expect(self, pod: str, action: ScaleAction, group: str = "small") -> None:
         """Record a write."""
@@ -165,7 +167,7 @@ def test_the_order_of_a_check_is_no_promise() -> None:
     """Go walks a map: with a stream the order is drawn, and every record can be the first."""
     firsts = set()
     for seed in range(20):
-        memory = Memory(order=random.Random(seed))
+        memory = Memory(seed, drawn_order=True)
         for name in "abc":
             memory.expect(name, CREATE)
         assert not memory.satisfied()

@@ -9,13 +9,12 @@ Mirrors expectations/scale_expectations.go (KubeRay v1.7.0).
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
 
 from kubequeue.cluster.objects import NamespacedName, Pod
-from kubequeue.errors import KubeQueueError, NotFoundError
+from kubequeue.errors import InvalidArgumentError, KubeQueueError, NotFoundError
 from kubequeue.kuberay.observer import KubeRayObserver
 from kubequeue.sim import Simulation, to_ns
 
@@ -64,6 +63,30 @@ class RayPod:
         return NamespacedName(self.key.namespace, self.ray_cluster)
 
 
+@dataclass(frozen=True, slots=True)
+class ExpectationRules:
+    """How the memory judges; the defaults are KubeRay v1.7.0's.
+
+    Attributes:
+        timeout: seconds; a create older than that, strictly, counts as met.
+        delete_until_not_found: False gives the rule before KubeRay 1.4.0: a delete is also met by
+            a Pod that is only marked for deletion.
+        stop_at_first_unmet: False gives the rule before KubeRay 1.6.0: a check looks at every
+            record and drops all that are met.
+        drawn_order: draw the order of each check from ``sim.stream("kuberay/expectations")``. Go
+            walks a map, so no order is promised; otherwise the oldest record comes first.
+    """
+
+    timeout: float = EXPECTATIONS_TIMEOUT
+    delete_until_not_found: bool = True
+    stop_at_first_unmet: bool = True
+    drawn_order: bool = False
+
+    def __post_init__(self) -> None:
+        if to_ns(self.timeout, "timeout") < 0:
+            raise InvalidArgumentError("timeout", self.timeout, "zero seconds or more")
+
+
 Records = dict[NamespacedName, RayPod]
 
 
@@ -73,33 +96,18 @@ class RayClusterScaleExpectation:
     Args:
         sim: the simulation, for its clock.
         reader: the cache.
-        timeout: seconds; a create older than that, strictly, counts as met.
-        delete_until_not_found: False gives the rule before KubeRay 1.4.0: a delete is also met by
-            a Pod that is only marked for deletion.
-        stop_at_first_unmet: False gives the rule before KubeRay 1.6.0: a check looks at every
-            record and drops all that are met.
-        order: a random stream to draw the order of each check from. Go walks a map, so no order
-            is promised; without a stream the oldest record comes first.
+        rules: how it judges.
 
     Mirrors ``scale_expectations.go: rayClusterScaleExpectationImpl``.
     """
 
     def __init__(
-        self,
-        sim: Simulation,
-        reader: PodReader,
-        *,
-        timeout: float = EXPECTATIONS_TIMEOUT,
-        delete_until_not_found: bool = True,
-        stop_at_first_unmet: bool = True,
-        order: random.Random | None = None,
+        self, sim: Simulation, reader: PodReader, rules: ExpectationRules | None = None
     ) -> None:
         self._sim = sim
         self._reader = reader
-        self._timeout_ns = to_ns(timeout, "timeout")
-        self._delete_until_not_found = delete_until_not_found
-        self._stop_at_first_unmet = stop_at_first_unmet
-        self._order = order
+        self._rules = rules or ExpectationRules()
+        self._timeout_ns = to_ns(self._rules.timeout, "timeout")
         self._items: Records = {}
         self._by_group: dict[tuple[str, str, str], Records] = {}
         self._by_cluster: dict[NamespacedName, Records] = {}
@@ -147,7 +155,7 @@ class RayClusterScaleExpectation:
                 continue
             satisfied = False
             self._observer.unsatisfied(*told)
-            if self._stop_at_first_unmet:
+            if self._rules.stop_at_first_unmet:
                 break
         return satisfied
 
@@ -165,8 +173,8 @@ class RayClusterScaleExpectation:
     def _walk(self, group_key: tuple[str, str, str]) -> list[RayPod]:
         """The records of a group as they are now, in the order of the check."""
         items = list(self._by_group.get(group_key, {}).values())
-        if self._order is not None:
-            self._order.shuffle(items)
+        if self._rules.drawn_order:
+            self._sim.stream("kuberay/expectations").shuffle(items)
         return items
 
     def _is_pod_scaled(self, item: RayPod) -> tuple[bool, bool]:
@@ -184,8 +192,8 @@ class RayClusterScaleExpectation:
             return timed_out, timed_out
         if item.action is ScaleAction.CREATE:
             return True, False
-        marked = not self._delete_until_not_found and pod.metadata.deletion_timestamp is not None
-        return marked, False
+        is_marked = pod.metadata.deletion_timestamp is not None
+        return is_marked and not self._rules.delete_until_not_found, False
 
     def _remove(self, key: NamespacedName) -> None:
         item = self._items.pop(key, None)
