@@ -16,7 +16,7 @@ from kubequeue.cluster.objects import KINDS, T
 from kubequeue.cluster.rbac import RBAC
 from kubequeue.cluster.store import ObjectList, Store
 from kubequeue.cluster.watch import Watch
-from kubequeue.errors import ForbiddenError, InvalidArgumentError
+from kubequeue.errors import APIError, ForbiddenError, InvalidArgumentError
 from kubequeue.sim import Simulation
 
 A = TypeVar("A")
@@ -70,6 +70,7 @@ class APIServer:
         self.store = Store(sim, kinds, history=history)
         self._env = sim.env
         self._rbac = rbac
+        self._watches: list[Watch] = []
         by_verb = latency if isinstance(latency, Mapping) else dict.fromkeys(CALLS, latency)
         unknown = [verb for verb in by_verb if verb not in CALLS]
         if unknown:
@@ -146,7 +147,23 @@ class APIServer:
         that has not been yet.
         """
         self._authorize("watch", user, kind, NamespacedName(namespace, ""))
-        return self.store.watch(kind, namespace, resource_version)
+        watch = self.store.watch(kind, namespace, resource_version)
+        self._watches = [open_ for open_ in self._watches if not open_.stopped]
+        self._watches.append(watch)
+        return watch
+
+    def break_watches(self, kind: type[Any] | None = None, error: APIError | None = None) -> None:
+        """Break every watch that was opened here, or every one on a kind; ERROR ends each.
+
+        The store's own watches, such as the kubelet's, go on.
+        """
+        for watch in self._watches:
+            if kind in (None, watch.kind):
+                watch.break_(int(self._env.now), error)
+
+    def latency_ns(self, verb: str) -> int:
+        """How long the next call of a verb takes, in nanoseconds."""
+        return self._latency[verb]()
 
     def _call(
         self,
@@ -157,7 +174,7 @@ class APIServer:
         act: Callable[[], A],
     ) -> Call[A]:
         """Go there, do it, come back; an error comes back too."""
-        latency = self._latency[verb]()
+        latency = self.latency_ns(verb)
         there = latency // 2
         if latency:
             yield Timeout(self._env, there)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from simpy.events import Timeout
+
 from kubequeue.errors import InvalidArgumentError
-from kubequeue.sim import NANOSECONDS, Simulation, to_ns
+from kubequeue.sim import Simulation, to_ns
 
 Seconds = float | tuple[float, float]
 """A number of seconds, or the ends of a range to draw from."""
@@ -29,6 +31,10 @@ def drawn_ns(sim: Simulation, seconds: Seconds, what: str) -> Callable[[], int]:
     return lambda: draw(low_ns, high_ns)
 
 
-def in_seconds(ns: int) -> float:
-    """Nanoseconds in seconds."""
-    return ns / NANOSECONDS
+def after_ns(sim: Simulation, ns: int, function: Callable[[], object]) -> None:
+    """Call ``function`` in so many nanoseconds, at this instant's end when none are left."""
+    Timeout(sim.env, ns).callbacks.append(lambda _: _call(function))
+
+
+def _call(function: Callable[[], object]) -> None:
+    function()

@@ -15,12 +15,7 @@ from kubequeue.cluster.objects import T
 from kubequeue.cluster.resource import Resource
 from kubequeue.cluster.shelf import Shelf, parse_version
 from kubequeue.cluster.watch import ADDED, DELETED, History, Watch, WatchEvent
-from kubequeue.errors import (
-    APIError,
-    InvalidArgumentError,
-    NoKindMatchError,
-    ServerTimeoutError,
-)
+from kubequeue.errors import InvalidArgumentError, NoKindMatchError, ServerTimeoutError
 from kubequeue.sim import Simulation
 
 any_replace: Any = replace
@@ -77,12 +72,6 @@ class Ledger:
         version = self._version if resource_version is None else parse_version(resource_version)
         for shelf in self._shelves.values():
             shelf.history.compact(min(version, self._version))
-
-    def break_watches(self, kind: type[Any] | None = None, error: APIError | None = None) -> None:
-        """Break every watch, or every watch on one kind: its last event is an ERROR."""
-        shelves = self._shelves.values() if kind is None else [self._shelf(kind)]
-        for shelf in shelves:
-            shelf.history.break_watches(self._sim.now_ns, error)
 
     def _shelf(self, kind: type[Any]) -> Shelf:
         try:

@@ -123,10 +123,12 @@ class ObjectMeta:
     finalizers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("labels", "annotations"):
-            given = getattr(self, name)
-            if type(given) is not ReadOnlyMap:
-                object.__setattr__(self, name, read_only(given))
-        for name in ("owner_references", "finalizers"):
-            if type(getattr(self, name)) is not tuple:
-                object.__setattr__(self, name, tuple(getattr(self, name)))
+        keep = object.__setattr__
+        if type(self.labels) is not ReadOnlyMap:
+            keep(self, "labels", read_only(self.labels))
+        if type(self.annotations) is not ReadOnlyMap:
+            keep(self, "annotations", read_only(self.annotations))
+        if type(self.owner_references) is not tuple:
+            keep(self, "owner_references", tuple(self.owner_references))
+        if type(self.finalizers) is not tuple:
+            keep(self, "finalizers", tuple(self.finalizers))

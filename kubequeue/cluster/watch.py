@@ -147,10 +147,3 @@ class History:
                 watch.send(version, event)
             if any(watch.stopped for watch in watches):
                 self._watches[namespace] = [w for w in watches if not w.stopped]
-
-    def break_watches(self, at_ns: int, error: APIError | None) -> None:
-        """Break every watch on this kind."""
-        broken, self._watches = self._watches, {}
-        for watches in broken.values():
-            for watch in watches:
-                watch.break_(at_ns, error)
