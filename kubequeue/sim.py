@@ -60,8 +60,8 @@ class Simulation:
 
     Args:
         seed: any integer; equal seeds give equal runs, in every process.
-        shuffle_ties: events at one instant come in the order they were caused, or, when true, in
-            an order drawn from the seed. Each is an order that Go's scheduler may choose too.
+        shuffle_ties: events at one instant come as they were caused, or, when true, in an order
+            drawn from the seed. Each is an order that Go's scheduler may choose too.
         trace: keep every step in ``sim.trace`` (memory grows with the run).
         metrics: keep controller-runtime's metrics in ``sim.metrics``.
         max_events_per_instant: how many events may follow one another without time moving on.
@@ -144,8 +144,7 @@ class Simulation:
 
         Raises `InvalidArgumentError` for a time that has passed or a call from inside a run,
         `InstantNeverEndsError` when events go on for ever at one instant, and `NeverIdleError` when
-        a run without ``until`` does not end by itself. The state is whole after each of them, and
-        the run can go on.
+        a run without ``until`` does not end by itself. After each of them the run can go on.
         """
         with self._one_run():
             if until is None:
@@ -174,9 +173,8 @@ class Simulation:
     def observe(self, protocol: type[Any], kind: str, name: str, *args: object) -> Any:
         """One observer for a producer, joined from what each observer of this run makes for it.
 
-        ``kind`` names the maker, as in ``trace.queue(name)``; a run that nothing observes gives an
-        observer whose hooks do nothing. Raises `InvalidArgumentError` when another producer of that
-        kind has the name; no name at all is nobody's.
+        ``kind`` names the maker, as in ``trace.queue(name)``. Raises `InvalidArgumentError` when
+        another producer of that kind has the name; no name at all is nobody's.
         """
         if (kind, name) in self._names:
             raise InvalidArgumentError("name", name, f"a name that no other {kind} here has")
@@ -184,6 +182,10 @@ class Simulation:
             self._names.add((kind, name))
         parts = [getattr(observer, kind)(name, *args) for observer in self._observers]
         return join(protocol, parts)
+
+    def release(self, kind: str, name: str) -> None:
+        """Give a name free: the producer that had it is gone."""
+        self._names.discard((kind, name))
 
     @contextmanager
     def _one_run(self) -> Iterator[None]:

@@ -64,7 +64,7 @@ def families(
 
 
 def _queue_families(queues: list[tuple[str, QueueMetrics]]) -> Iterator[Metric]:
-    yield _family(
+    yield make_family(
         GaugeMetricFamily,
         "workqueue_depth",
         "Current depth of workqueue by workqueue and priority",
@@ -87,11 +87,13 @@ def _queue_families(queues: list[tuple[str, QueueMetrics]]) -> Iterator[Metric]:
     }
     for name, (kind, value) in read.items():
         samples = [([n, n], value(q)) for n, q in queues]
-        yield _family(kind, f"workqueue_{name}", _QUEUE_HELP[name], ["name", "controller"], samples)
+        yield make_family(
+            kind, f"workqueue_{name}", _QUEUE_HELP[name], ["name", "controller"], samples
+        )
 
 
 def _controller_families(controllers: list[tuple[str, ControllerMetrics]]) -> Iterator[Metric]:
-    yield _family(
+    yield make_family(
         CounterMetricFamily,
         "controller_runtime_reconcile_total",
         "Total number of reconciliations per controller",
@@ -113,14 +115,15 @@ def _controller_families(controllers: list[tuple[str, ControllerMetrics]]) -> It
     for name, (kind, value) in read.items():
         # Reconcile time has no series before the first round; the others start at 0.
         samples = [([n], value(c)) for n, c in controllers if value(c) is not None]
-        yield _family(
+        yield make_family(
             kind, f"controller_runtime_{name}", _CONTROLLER_HELP[name], ["controller"], samples
         )
 
 
-def _family(
+def make_family(
     kind: type[Metric], name: str, documentation: str, labels: list[str], samples: Iterable[Sample]
 ) -> Metric:
+    """A family of that kind with these samples."""
     family: Any = kind(name, documentation, labels=labels)  # type: ignore[call-arg]
     for values, value in samples:
         if kind is HistogramMetricFamily:

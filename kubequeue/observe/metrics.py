@@ -13,8 +13,10 @@ from prometheus_client.core import Metric
 from simpy import Environment
 
 from kubequeue.errors import InvalidArgumentError
+from kubequeue.observe.client_metrics import ClientMetrics, client_families
 from kubequeue.observe.families import families
 from kubequeue.observe.instruments import ControllerMetrics, QueueMetrics
+from kubequeue.observe.kuberay import KubeRayMetrics, kuberay_families
 
 
 class Metrics:
@@ -32,6 +34,8 @@ class Metrics:
         self._env = env
         self.queues: dict[str, QueueMetrics] = {}
         self.controllers: dict[str, ControllerMetrics] = {}
+        self.clients = ClientMetrics()
+        self.kuberays = KubeRayMetrics()
         self.registry = CollectorRegistry()
         self.registry.register(self)
 
@@ -43,14 +47,34 @@ class Metrics:
         return metrics
 
     def controller(self, name: str) -> ControllerMetrics:
-        """The observer of one controller."""
-        return self.controllers.setdefault(name, ControllerMetrics())
+        """The observer of one controller; one of a new process starts from zero, as in Go."""
+        self.controllers[name] = ControllerMetrics()
+        return self.controllers[name]
+
+    def client(self, _name: str) -> ClientMetrics:
+        """The observer of one client; all of them count together, because no label tells them."""
+        return self.clients
+
+    def cache(self, _name: str) -> None:
+        """A cache has no metrics."""
+
+    def manager(self, _name: str) -> None:
+        """A manager has no metrics but those of its controllers."""
+
+    def kuberay(self, _name: str) -> KubeRayMetrics:
+        """The observer of the operator; all operators of a simulation share its one family."""
+        return self.kuberays
 
     def collect(self) -> Iterable[Metric]:
         """Every family with its samples as of now. Called by prometheus_client."""
         for queue in self.queues.values():
             queue.update_unfinished_work()
-        return families(self.queues, self.controllers)
+        found = [
+            *families(self.queues, self.controllers),
+            *client_families(self.clients),
+            *kuberay_families(self.kuberays),
+        ]
+        return sorted(found, key=lambda family: family.name)
 
     def exposition(self) -> str:
         """The text that a scrape of ``/metrics`` gets. Equal runs give equal text."""

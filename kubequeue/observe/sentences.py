@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kubequeue.observe.kuberay import KUBERAY_SENTENCES
+
 NANOSECONDS = 1_000_000_000
 _CALLER = "the caller"
 
@@ -70,6 +72,26 @@ def _round_ended(
     return f"{told}{'come back with back-off' if result == 'requeue' else 'nothing more to do'}."
 
 
+def _sent(call: str, key: Any, throttled_ns: int) -> str:
+    waited = f", after {_seconds(throttled_ns)} for a token" if throttled_ns else ""
+    return f"the client asks the server to {call} {key}{waited}."
+
+
+def _answered(call: str, key: Any, code: int, _took_ns: int, error: str) -> str:
+    return f"the server answers {call} {key} with {code}{': ' * bool(error)}{error}."
+
+
+_CHANGED = {"ADDED": "has", "MODIFIED": "has anew", "DELETED": "no longer has"}
+
+
+def _cached(kind: str, key: Any, change: str, resource_version: str) -> str:
+    return f"the cache {_CHANGED[change]} {kind} {key}, at version {resource_version}."
+
+
+def _in(namespace: str) -> str:
+    return f" in {namespace}" if namespace else ""
+
+
 def _at(priority: int | None) -> str:
     return f" at priority {priority}" if priority else ""
 
@@ -94,4 +116,16 @@ _SENTENCES: dict[str, Callable[..., str]] = {
     "shut_down": lambda *_: "the queue shuts down.",
     "round_started": lambda worker, key, _: f"{worker} starts a round of {key}.",
     "round_ended": _round_ended,
+    "crashed": lambda manager, _: f"{manager} crashes: what it had in memory is lost.",
+    "sent": _sent,
+    "answered": _answered,
+    "listed": lambda kind, _, namespace, count: (
+        f"the cache takes over a list of {kind}{_in(namespace)}: {count} there."
+    ),
+    "cached": _cached,
+    "watch_ended": lambda kind, _, namespace, why: (
+        f"the cache no longer watches {kind}{_in(namespace)}: {why}."
+    ),
+    **KUBERAY_SENTENCES,
+    "lived": lambda manager, _, step, why: f"{manager} {step}{': ' * bool(why)}{why}.",
 }

@@ -5,70 +5,22 @@ A hook appends one small tuple; sentences, spans and tables are made from these 
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simpy import Environment
 
-from kubequeue.observe.sentences import sentence
+from kubequeue.observe.kuberay import KubeRayTrace
+from kubequeue.observe.operator_trace import CacheTrace, ClientTrace, ManagerTrace
+from kubequeue.observe.steps import Instant, Span, spans_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+__all__ = ["Instant", "Span", "Trace"]
+
 NANOSECONDS = 1_000_000_000
 Record = tuple[Any, ...]
 """Nanoseconds, kind, source, actor, key, and what else belongs to the kind."""
-
-
-@dataclass(frozen=True, slots=True)
-class Instant:
-    """One step of one part of the model.
-
-    Attributes:
-        at: seconds since the start.
-        kind: the name of the hook that told of it, such as ``got``.
-        source: the queue or controller it happened in.
-        actor: the loop or worker that did it; empty when it came from outside.
-        key: the key it was about, None when it was about none.
-        values: what else belongs to its kind.
-    """
-
-    at: float
-    kind: str
-    source: str
-    actor: str
-    key: Any
-    values: tuple[Any, ...]
-
-    def __str__(self) -> str:
-        """The step in one sentence."""
-        return sentence(self.kind, self.actor, self.key, self.values)
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A stretch of time that a key spent in one place.
-
-    Attributes:
-        kind: ``waiting`` or ``ready`` (pending in the queue), ``locked`` (out of the queue) or
-            ``round`` (a Reconcile runs).
-        source: the queue or controller.
-        worker: who holds the key; empty while it is pending.
-        key: the key.
-        start: seconds.
-        end: seconds, None while it lasts.
-        outcome: how a round ended; empty for the other kinds.
-    """
-
-    kind: str
-    source: str
-    worker: str
-    key: Any
-    start: float
-    end: float | None
-    outcome: str = ""
 
 
 class Trace:
@@ -112,7 +64,7 @@ class Trace:
     @property
     def spans(self) -> list[Span]:
         """Every stretch, in order of its start. Costs O(n log n)."""
-        return sorted(_spans(self.instants), key=lambda span: span.start)
+        return sorted(spans_of(self.instants), key=lambda span: span.start)
 
     def rounds(self) -> list[Span]:
         """The rounds of all workers, in order of their start. Costs O(n log n)."""
@@ -153,6 +105,22 @@ class Trace:
     def controller(self, name: str) -> ControllerTrace:
         """The observer of one controller."""
         return ControllerTrace(self._env, name, self._records, self.workers)
+
+    def client(self, name: str) -> ClientTrace:
+        """The observer of one client."""
+        return ClientTrace(self._env, name, self._records)
+
+    def cache(self, name: str) -> CacheTrace:
+        """The observer of one cache."""
+        return CacheTrace(self._env, name, self._records)
+
+    def manager(self, name: str) -> ManagerTrace:
+        """The observer of one manager."""
+        return ManagerTrace(self._env, name, self._records)
+
+    def kuberay(self, _name: str) -> KubeRayTrace:
+        """The observer of the operator."""
+        return KubeRayTrace(self._env, self._records)
 
 
 class QueueTrace:
@@ -220,32 +188,3 @@ class ControllerTrace:
 
     def round_ended(self, worker: str, key: Any, outcome: Any) -> None:
         self._append((self._env.now, "round_ended", self._name, worker, key, *outcome))
-
-
-_OPENS = {"delayed": "waiting", "added": "ready", "got": "locked", "round_started": "round"}
-_CLOSES = {"added": "waiting", "got": "ready", "done": "locked", "round_ended": "round"}
-
-
-def _spans(instants: list[Instant]) -> Iterator[Span]:
-    """Pair the step that opens a stretch with the one that closes it, first opened first closed."""
-    opened: defaultdict[tuple[Any, ...], deque[Instant]] = defaultdict(deque)
-    for instant in instants:
-        closed = opened[_place(_CLOSES.get(instant.kind, ""), instant)]
-        if closed:
-            yield _span(_CLOSES[instant.kind], closed.popleft(), instant)
-        if instant.kind in _OPENS:
-            opened[_place(_OPENS[instant.kind], instant)].append(instant)
-    for (kind, *_), left in opened.items():
-        yield from (_span(kind, start, None) for start in left)
-
-
-def _place(kind: str, instant: Instant) -> tuple[Any, ...]:
-    """What the two ends of a stretch have in common; without locks a key may have two rounds."""
-    return kind, instant.source, instant.key, instant.actor if kind == "round" else ""
-
-
-def _span(kind: str, start: Instant, end: Instant | None) -> Span:
-    outcome = end.values[0] if kind == "round" and end else ""
-    worker = start.actor if kind in ("locked", "round") else ""
-    until = end.at if end else None
-    return Span(kind, start.source, worker, start.key, start.at, until, outcome)

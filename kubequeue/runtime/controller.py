@@ -9,20 +9,24 @@ import logging
 from collections.abc import Callable, Generator
 from typing import Any
 
-from simpy.events import Event
+from simpy.events import Event, Process
 
 from kubequeue.errors import (
+    APIError,
+    CacheError,
     InvalidArgumentError,
     QueueStalledError,
     ReconcileError,
     ReconcilerContractError,
     TerminalError,
 )
+from kubequeue.runtime.lifetime import Lifetime
 from kubequeue.runtime.observer import ControllerObserver, Outcome
 from kubequeue.runtime.reconcile import Reconciler, Request, Result, drive
 from kubequeue.sim import Simulation, to_ns
 from kubequeue.workqueue.queue import Key, Queue
 
+_RETURNED = (ReconcileError, APIError, CacheError)
 _log = logging.getLogger("kubequeue")
 
 
@@ -35,6 +39,7 @@ class Controller:
         reconcile: a generator function of a request that returns a `Result` or None.
         name: its name in traces and metrics; by default the queue's.
         max_concurrent_reconciles: how many worker loops to start; zero or less means 1.
+        lifetime: the process that the workers live and die in; None for one without an end.
 
     Raises `InvalidArgumentError` for a reconciler that cannot be called or workers that are no
     whole number. Mirrors ``controller.go: Controller``.
@@ -59,6 +64,7 @@ class Controller:
         *,
         name: str | None = None,
         max_concurrent_reconciles: int = 1,
+        lifetime: Lifetime | None = None,
     ) -> None:
         if not callable(reconcile):
             raise InvalidArgumentError("reconcile", reconcile, "a generator function of a request")
@@ -72,7 +78,10 @@ class Controller:
         self._env: Any = sim.env
         self._queue = queue
         self._reconcile = reconcile
+        self._lifetime = lifetime or Lifetime(sim)
         self._observer: ControllerObserver | None = None
+        self.workers: list[Process] = []
+        """The worker loops, from the start on; each is an event that fires when the loop ended."""
 
     def start(self) -> None:
         """Start the worker loops, ``worker-1`` first. Mirrors ``controller.go: Start``.
@@ -85,7 +94,8 @@ class Controller:
         self._observer = self._sim.observe(ControllerObserver, "controller", self.name)
         self._observer.started(self.max_concurrent_reconciles)
         for number in range(1, self.max_concurrent_reconciles + 1):
-            self._sim.process(self._work(f"worker-{number}", self._observer))
+            loop = self._work(f"worker-{number}", self._observer)
+            self.workers.append(self._lifetime.process(loop))
 
     def stop(self) -> None:
         """Shut the queue down: workers finish the round they are in and end."""
@@ -117,8 +127,8 @@ class Controller:
     def _recover(self, key: Key, error: BaseException) -> tuple[Result, bool]:
         """The result of a round that raised, and whether that was a panic.
 
-        A `ReconcileError` is Go's returned error; any other exception is its panic, caught and
-        taken as an error. What is to stop the program (a contract that was broken, an interrupt)
+        A `ReconcileError`, and what a client or a cache raises, is Go's returned error; any other
+        exception is its panic, caught and taken as an error. What is to stop the program (a contract that was broken, an interrupt)
         comes out of ``sim.run``, and the worker goes on. Mirrors ``controller.go: Reconcile``.
         """
         if isinstance(error, ReconcilerContractError) or not isinstance(error, Exception):
@@ -126,7 +136,7 @@ class Controller:
             self._sim.event().fail(stop)
             stopped = error if isinstance(error, Exception) else ReconcileError(_words(error, repr))
             return Result(error=stopped), False
-        if isinstance(error, ReconcileError):
+        if isinstance(error, _RETURNED):
             return Result(error=error), False
         told = _words(error, repr)
         _log.error("%s: the reconciler raised %s for %s", self.name, told, key)

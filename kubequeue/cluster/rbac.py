@@ -1,0 +1,80 @@
+"""Who may do what. Mirrors pkg/apis/rbac of kubernetes v1.36: rules allow, nothing forbids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kubequeue.errors import InvalidArgumentError
+
+VERBS = ("get", "list", "watch", "create", "update", "patch", "delete")
+"""The verbs of an API server. A status is written with ``update`` of the kind ``Pod/status``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Some verbs on some kinds in some namespaces; ``"*"`` stands for all of them.
+
+    A kind is named as in ``Pod``; its status is another thing, named ``Pod/status``. A rule for
+    all namespaces is also one for requests at the cluster scope, such as a list of every
+    namespace; a rule for some namespaces is not.
+
+    >>> Rule(["get"], ["Pod"], ["team-a"]).allows("get", "Pod", "")
+    False
+    """
+
+    verbs: tuple[str, ...]
+    kinds: tuple[str, ...]
+    namespaces: tuple[str, ...] = ("*",)
+
+    def __post_init__(self) -> None:
+        for name in ("verbs", "kinds", "namespaces"):
+            given = getattr(self, name)
+            if isinstance(given, str) or not all(isinstance(item, str) for item in given):
+                raise InvalidArgumentError(name, given, f"a list of {name}, as texts")
+            object.__setattr__(self, name, tuple(given))
+        unknown = [verb for verb in self.verbs if verb not in (*VERBS, "*")]
+        if unknown:
+            raise InvalidArgumentError("verbs", unknown, f'some of {", ".join(VERBS)}, or "*"')
+
+    def allows(self, verb: str, kind: str, namespace: str) -> bool:
+        """Whether this rule covers it. Costs O(its entries)."""
+        return (
+            _covers(self.verbs, verb)
+            and _covers(self.kinds, kind)
+            and _covers(self.namespaces, namespace)
+        )
+
+
+def _covers(entries: tuple[str, ...], wanted: str) -> bool:
+    return "*" in entries or wanted in entries
+
+
+class RBAC:
+    """The rules of each user; a user without rules may do nothing.
+
+    >>> rbac = RBAC({"ray-operator": [Rule(["*"], ["RayCluster"], ["team-a"])]})
+    >>> rbac.allows("ray-operator", "create", "RayCluster", "team-a")
+    True
+    >>> rbac.allows("ray-operator", "create", "Pod", "team-a")
+    False
+    """
+
+    def __init__(self, roles: Mapping[str, Iterable[Rule]]) -> None:
+        self._roles = {user: tuple(rules) for user, rules in roles.items()}
+        for user, rules in self._roles.items():
+            strangers: list[Any] = [rule for rule in rules if not isinstance(rule, Rule)]
+            if strangers:
+                raise InvalidArgumentError(f"roles[{user!r}]", strangers, "a list of Rule")
+        self._answers: dict[tuple[str, str, str, str], bool] = {}
+
+    def allows(self, user: str, verb: str, kind: str, namespace: str) -> bool:
+        """Whether a rule of the user allows it. Costs O(1) from the second time on."""
+        asked = (user, verb, kind, namespace)
+        answer = self._answers.get(asked)
+        if answer is None:
+            rules = self._roles.get(user, ())
+            answer = any(rule.allows(verb, kind, namespace) for rule in rules)
+            self._answers[asked] = answer
+        return answer

@@ -1,0 +1,126 @@
+"""Calls to the API server: behind a token bucket for each kind, timed and counted.
+
+Mirrors rest/request.go of client-go v0.36, and the clients that controller-runtime makes for each
+kind (v0.24.1, pkg/client/client_rest_resources.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any, TypeVar
+
+from simpy.events import Event, Timeout
+
+from kubequeue.errors import APIError, InvalidArgumentError
+from kubequeue.runtime.limits import RateLimits
+from kubequeue.runtime.observer import ClientObserver
+from kubequeue.sim import Simulation
+from kubequeue.workqueue.ratelimiter import TokenBucket
+
+R = TypeVar("R")
+Calling = Generator[Event, Any, R]
+"""A call under way, to be used with ``yield from``."""
+
+METHODS = {
+    "create": "POST",
+    "delete": "DELETE",
+    "get": "GET",
+    "list": "GET",
+    "patch": "PATCH",
+    "update": "PUT",
+    "update_status": "PUT",
+    "watch": "GET",
+}
+"""The HTTP method of each verb, which metrics know it by."""
+
+
+class Buckets:
+    """The token bucket of each kind, made when the kind is first called for.
+
+    Raises `InvalidArgumentError` for what is no `RateLimits`.
+    """
+
+    def __init__(self, sim: Simulation, limits: RateLimits) -> None:
+        if not isinstance(limits, RateLimits):
+            raise InvalidArgumentError("limits", limits, "RateLimits, such as KUBERAY or OFF")
+        self.limits = limits
+        self._sim = sim
+        self._buckets: dict[str, TokenBucket] = {}
+
+    def reserve(self, kind: str) -> int | None:
+        """Take a token; nanoseconds until it may be used, None without a limit. Costs O(1)."""
+        limits = self.limits
+        if limits.qps < 0:
+            return None
+        name = "" if limits.shared else kind
+        if name not in self._buckets:
+            self._buckets[name] = TokenBucket(self._sim, limits.qps, limits.burst)
+        return self._buckets[name].reserve()
+
+
+class RESTClient:
+    """One user's calls to one server. After `close` no call goes out and none comes back."""
+
+    def __init__(
+        self, sim: Simulation, server: Any, user: str, buckets: Buckets, observer: ClientObserver
+    ) -> None:
+        self.server = server
+        self.user = user
+        self._sim = sim
+        self._env: Any = sim.env
+        self._buckets = buckets
+        self._observer = observer
+        self._closed = False
+
+    def close(self) -> None:
+        """The process is gone: whoever still wants to call waits for ever."""
+        self._closed = True
+
+    def call(self, verb: str, kind: str, key: str, request: Callable[[], Calling[R]]) -> Calling[R]:
+        """Wait for a token, send the request, wait for the answer.
+
+        Raises what the server answers. Mirrors ``request.go: request``: the time of a call counts
+        from before the token.
+        """
+        started, observer, method = self._env.now, self._observer, METHODS[verb]
+        throttled = yield from self.throttle(kind, method)
+        observer.sent(verb, kind, key, throttled)
+        try:
+            answer = yield from request()
+        except APIError as error:
+            took = self._env.now - started
+            observer.answered(verb, method, kind, key, error.code, took, str(error))
+            raise
+        took = self._env.now - started
+        observer.answered(verb, method, kind, key, 201 if verb == "create" else 200, took, "")
+        return answer
+
+    def throttle(self, kind: str, method: str) -> Calling[int]:
+        """Wait for a token of ``kind``; how many nanoseconds it took. Mirrors ``tryThrottle``."""
+        if self._closed:
+            yield self._sim.event()
+        wait = self._buckets.reserve(kind)
+        if wait is None:
+            return 0
+        if wait:
+            yield Timeout(self._env, wait)
+        self._observer.throttled(method, wait)
+        return wait
+
+    def list(self, kind: type[Any], namespace: str, labels: Any = None) -> Calling[Any]:
+        """The objects of a kind as the server has them, with the version to watch from."""
+        return self.call(
+            "list",
+            kind.kind,
+            namespace,
+            lambda: self.server.list(self.user, kind, namespace, labels),
+        )
+
+    def watch(self, kind: type[Any], namespace: str, resource_version: str) -> Calling[Any]:
+        """A watch that goes on from a version."""
+
+        def request() -> Calling[Any]:
+            return self.server.watch(self.user, kind, namespace, resource_version)
+            yield  # a plain call, in the shape of the others
+
+        return self.call("watch", kind.kind, namespace, request)

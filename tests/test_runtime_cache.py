@@ -1,0 +1,288 @@
+"""The cache and its informers: what reaches them when, and what they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+from simpy.events import Event
+
+from kubequeue import InvalidArgumentError, Simulation
+from kubequeue.cluster.apiserver import APIServer
+from kubequeue.cluster.objects import NamespacedName, Node, ObjectMeta, Pod, key_of
+from kubequeue.errors import CacheNotSyncedError, NotFoundError, UnknownNamespaceError
+from kubequeue.runtime.cache import Cache
+
+
+class Told:
+    """A handler that writes down what it is told, and what the cache holds at that time."""
+
+    def __init__(self, cache: Cache) -> None:
+        self.cache = cache
+        self.events: list[tuple[Any, ...]] = []
+        self.behind = 0
+
+    def on_add(self, obj: Pod, is_in_initial_list: bool) -> None:
+        self.events.append(("add", obj.metadata.name, is_in_initial_list))
+        self.behind += obj not in self.cache.informer(Pod).indexer
+
+    def on_update(self, old: Pod, new: Pod) -> None:
+        same = old.metadata.resource_version == new.metadata.resource_version
+        self.events.append(("update", new.metadata.name, same))
+        self.behind += new not in self.cache.informer(Pod).indexer
+
+    def on_delete(self, obj: Pod) -> None:
+        self.events.append(("delete", obj.metadata.name))
+        self.behind += obj in self.cache.informer(Pod).indexer
+
+
+class Rig:
+    """A server without latency, a cache of Pods, and a handler."""
+
+    def __init__(self, *, history: int = 10_000, **options: Any) -> None:
+        self.sim = Simulation()
+        self.server = APIServer(self.sim, latency=0, history=history)
+        self.store = self.server.store
+        self.cache = Cache(self.sim, self.server, "operator", **options)
+        self.pods = self.cache.informer(Pod)
+        self.told = Told(self.cache)
+        self.pods.add_event_handler(self.told)
+
+    def started(self) -> Rig:
+        self.cache.start()
+        self.sim.settle()
+        return self
+
+    def names(self, **options: Any) -> list[str]:
+        return [pod.metadata.name for pod in self.cache.list(Pod, **options)]
+
+    def advance(self, seconds: float) -> None:
+        self.sim.run(until=self.sim.now + seconds)
+
+
+def pod(name: str, namespace: str = "default", **labels: str) -> Pod:
+    return Pod(ObjectMeta(name, namespace, labels=labels))
+
+
+def touch(rig: Rig, name: str, **labels: str) -> None:
+    rig.store.patch(
+        Pod,
+        f"default/{name}",
+        lambda old: Pod(_relabelled(old.metadata, labels), old.spec, old.status),
+    )
+
+
+def _relabelled(meta: ObjectMeta, labels: dict[str, str]) -> ObjectMeta:
+    from dataclasses import replace
+
+    return replace(meta, labels=labels)
+
+
+def test_the_cache_is_up_to_date_before_a_handler_hears() -> None:
+    """A round that an event causes finds that event in the cache."""
+    rig = Rig()
+    rig.store.create(pod("a"))
+    rig.started()
+    rig.store.create(pod("b"))
+    touch(rig, "a", x="1")
+    rig.store.delete(Pod, "default/b")
+    rig.sim.settle()
+    assert rig.told.events[:3] == [("add", "a", True), ("add", "b", False), ("update", "a", False)]
+    assert rig.told.events[-1] == ("delete", "b")
+    assert rig.told.behind == 0
+
+
+def test_reads_before_the_first_list_are_refused() -> None:
+    """An empty answer would look as if there were nothing."""
+    rig = Rig()
+    with pytest.raises(CacheNotSyncedError, match="before its first list was there"):
+        rig.cache.list(Pod)
+    rig.started()
+    assert rig.names() == []
+    with pytest.raises(CacheNotSyncedError, match="which nobody watches; name it in owns="):
+        rig.cache.get(Node, "/n")
+
+
+def test_reads_are_in_order_of_keys_and_by_label_and_owner() -> None:
+    """Equal runs give equal answers, whatever the order of the events."""
+    rig = Rig().started()
+    for name, namespace in (("c", "default"), ("a", "default"), ("b", "other")):
+        rig.store.create(pod(name, namespace, group=name, ray="x"))
+    rig.sim.settle()
+    assert rig.names() == ["a", "c", "b"]
+    assert rig.names(namespace="other") == ["b"]
+    assert rig.names(labels={"ray": "x"}) == ["a", "c", "b"]
+    assert rig.names(namespace="default", labels={"ray": "x", "group": "c"}) == ["c"]
+    assert rig.names(labels={"ray": "y"}) == rig.names(owner_uid="none") == []
+    assert rig.cache.get(Pod, "default/a") is rig.store.get(Pod, "default/a")
+    with pytest.raises(NotFoundError, match='pods "d" not found'):
+        rig.cache.get(Pod, NamespacedName("default", "d"))
+    rig.pods.indexer._check()
+
+
+def test_lag_delays_and_never_reorders() -> None:
+    """A lag that gets shorter lets nothing overtake, because a watch is one connection."""
+    rig = Rig(lag=2.0).started()
+    rig.store.create(pod("a"))
+    rig.advance(1.0)
+    rig.pods.lag = 0.5
+    touch(rig, "a", x="1")
+    rig.store.create(pod("b"))
+    rig.advance(0.9)
+    assert rig.names() == []
+    rig.advance(0.1)
+    assert rig.told.events == [("add", "a", False), ("update", "a", False), ("add", "b", False)]
+    rig.store.create(pod("c"))
+    rig.advance(0.4)
+    assert rig.names() == ["a", "b"]
+    rig.advance(0.1)
+    assert rig.names() == ["a", "b", "c"]
+
+
+def test_a_drawn_lag_keeps_the_order_and_repeats() -> None:
+    """A range is drawn from a stream of its own: equal seeds, equal lags."""
+    runs = []
+    for _ in range(2):
+        rig = Rig(lag=(0.1, 1.0)).started()
+        for number in range(20):
+            rig.store.create(pod(f"p{number:02}"))
+            rig.advance(0.2)
+        rig.advance(5)
+        assert [event[1] for event in rig.told.events] == [f"p{n:02}" for n in range(20)]
+        runs.append([i.at for i in rig.sim.trace.instants if i.kind == "cached"])
+    assert runs[0] == runs[1]
+    assert len(set(runs[0])) > 5
+
+
+def test_paused_means_that_nothing_comes_until_resumed() -> None:
+    """The watch goes on, so nothing is lost."""
+    rig = Rig(lag=1.0).started()
+    rig.store.create(pod("a"))
+    rig.pods.pause()
+    rig.advance(10)
+    assert rig.names() == []
+    rig.store.create(pod("b"))
+    rig.pods.resume()
+    rig.sim.settle()
+    assert rig.names() == ["a"]
+    rig.advance(1)
+    assert rig.names() == ["a", "b"]
+
+
+def test_a_closed_watch_goes_on_where_the_cache_is() -> None:
+    """What was under way on the old connection comes over the new one."""
+    rig = Rig(lag=2.0).started()
+    rig.store.create(pod("a"))
+    rig.advance(1.0)
+    rig.pods.break_watch()
+    rig.advance(1.9)
+    assert rig.names() == []
+    rig.advance(0.1)
+    assert rig.told.events == [("add", "a", False)]
+    assert [i.kind for i in rig.sim.trace.instants if i.kind == "listed"] == ["listed"]
+
+
+def test_a_watch_broken_by_the_server_is_listed_anew() -> None:
+    """After a back-off of 0.8 s; unchanged objects come as a resync, missing ones as a delete."""
+    rig = Rig()
+    rig.store.create(pod("a"))
+    rig.store.create(pod("b"))
+    rig.started()
+    rig.advance(5)
+    rig.server.store.break_watches(Pod)
+    rig.store.delete(Pod, "default/b")
+    rig.store.create(pod("c"))
+    rig.told.events.clear()
+    rig.advance(0.7)
+    assert rig.names() == ["a", "b"]
+    rig.advance(0.2)
+    assert rig.names() == ["a", "c"]
+    assert rig.told.events == [("update", "a", True), ("add", "c", False), ("delete", "b")]
+    assert rig.told.behind == 0
+
+
+def test_an_expired_version_is_listed_anew() -> None:
+    """The history was compacted while the watch was away: Expired, back-off, list."""
+    rig = Rig(history=5).started()
+    rig.store.create(pod("a"))
+    rig.advance(5)
+    rig.pods.pause()
+    for number in range(20):
+        touch(rig, "a", n=str(number))
+    rig.pods.break_watch()
+    rig.pods.resume()
+    rig.sim.settle()
+    assert dict(rig.cache.get(Pod, "default/a").metadata.labels) == {}
+    rig.advance(0.8)
+    assert dict(rig.cache.get(Pod, "default/a").metadata.labels) == {"n": "19"}
+    (ended,) = [i for i in rig.sim.trace.instants if i.kind == "watch_ended" and "too" in str(i)]
+    assert "too old resource version" in str(ended)
+
+
+def test_a_resync_tells_of_everything_again() -> None:
+    """As updates that changed nothing, each period."""
+    rig = Rig(resync_period=10.0)
+    rig.store.create(pod("a"))
+    rig.started()
+    rig.advance(25)
+    assert rig.told.events == [("add", "a", True), ("update", "a", True), ("update", "a", True)]
+
+
+def test_a_late_handler_is_told_of_what_is_there() -> None:
+    """As of an initial list, so that a second controller misses nothing."""
+    rig = Rig()
+    rig.store.create(pod("a"))
+    rig.started()
+    late = Told(rig.cache)
+    rig.pods.add_event_handler(late)
+    assert late.events == [("add", "a", True)]
+
+
+def test_only_the_watched_namespaces_are_there() -> None:
+    """One or several; whoever reads another is told so, and cluster-wide kinds are there."""
+    rig = Rig(namespaces=["team-b", "team-a"])
+    rig.cache.informer(Node)
+    for namespace in ("team-a", "team-b", "team-c"):
+        rig.store.create(pod("x", namespace))
+    rig.store.create(Node(ObjectMeta("n")))
+    rig.started()
+    assert [key_of(p).namespace for p in rig.cache.list(Pod)] == ["team-a", "team-b"]
+    with pytest.raises(UnknownNamespaceError, match="unknown namespace for the cache: 'team-c'"):
+        rig.cache.get(Pod, "team-c/x")
+    with pytest.raises(UnknownNamespaceError, match="it watches team-a, team-b"):
+        rig.cache.list(Pod, "team-c")
+    assert rig.cache.get(Node, "/n").metadata.name == "n"
+    rig.store.create(pod("y", "team-a"))
+    rig.store.create(pod("y", "team-c"))
+    rig.sim.settle()
+    assert len(rig.cache.list(Pod)) == 3
+
+
+def test_a_server_that_is_away_is_asked_again_and_again() -> None:
+    """Back-off 0.8, 1.6, 3.2 s ... and the cache has synced once it answers."""
+    rig = Rig()
+    real, asked = rig.server.list, []
+
+    def failing(*args: Any) -> Generator[Event, Any, Any]:
+        asked.append(round(rig.sim.now, 3))
+        if len(asked) < 4:
+            from kubequeue.errors import UnavailableError
+
+            raise UnavailableError
+        return (yield from real(*args))
+
+    rig.server.list = failing  # type: ignore[method-assign,assignment]
+    rig.started()
+    rig.advance(10)
+    assert asked == [0.0, 0.8, 2.4, 5.6]
+    assert rig.cache.has_synced
+
+
+@pytest.mark.parametrize(
+    "options", [{"lag": -1.0}, {"lag": (2.0, 1.0)}, {"resync_period": -1.0}, {"namespaces": 3}]
+)
+def test_bad_options_are_refused(options: dict[str, Any]) -> None:
+    """At once and in a sentence, not in the middle of a run."""
+    with pytest.raises(InvalidArgumentError, match="expected"):
+        Rig(**options)
