@@ -128,8 +128,9 @@ class Controller:
         """The result of a round that raised, and whether that was a panic.
 
         A `ReconcileError`, and what a client or a cache raises, is Go's returned error; any other
-        exception is its panic, caught and taken as an error. What is to stop the program (a contract that was broken, an interrupt)
-        comes out of ``sim.run``, and the worker goes on. Mirrors ``controller.go: Reconcile``.
+        exception is its panic, caught and taken as an error. What is to stop the program (a
+        contract that was broken, an interrupt) comes out of ``sim.run``, and the worker goes on.
+        Mirrors ``controller.go: Reconcile``.
         """
         if isinstance(error, ReconcilerContractError) or not isinstance(error, Exception):
             stop: Any = error  # SimPy asks for less than it can carry
