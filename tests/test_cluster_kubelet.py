@@ -262,6 +262,7 @@ def test_a_pod_that_never_finishes_runs_as_any_other() -> None:
     it.at(20)
     it.delete()
     assert it.at(28) == "gone"
+    assert (it.kubelet._next, it.kubelet._endless) == ({}, set())
 
 
 def test_pods_go_to_the_nodes_in_turn() -> None:

@@ -44,11 +44,9 @@ def _period(pod: Pod, grace: float | None) -> float:
     return 1.0 if asked < 0 else asked
 
 
-def _shortened(pod: Pod, grace: float | None, now: float) -> Mark | None:
+def _shortened(pod: Pod, grace: float | None, now: float) -> Mark:
     meta = pod.metadata
-    period = meta.deletion_grace_period_seconds
-    if not period:
-        return None
+    period = meta.deletion_grace_period_seconds or 0.0
     asked = period if grace is None else 1.0 if grace < 0 else grace
     if asked >= period:
         return PENDING

@@ -139,8 +139,6 @@ class Kubelet:
     def _look(self, pod: Pod) -> None:
         """Begin the step that is next for the Pod, unless it has begun already."""
         status = pod.status
-        if pod.spec.node_name in self._nodes.down:
-            return
         if pod.metadata.deletion_timestamp is not None:
             self._terminate(pod)
         elif not pod.spec.node_name:
@@ -165,7 +163,10 @@ class Kubelet:
     def _begin(
         self, pod: Pod, step: object, takes: Callable[[], int], end: Callable[[Pod], object]
     ) -> None:
-        """Let a step take its time; it ends only if the Pod has not gone another way by then."""
+        """Let a step take its time.
+
+        It comes to nothing when the Pod has gone another way by then, or its node is down.
+        """
         uid, key = pod.metadata.uid, key_of(pod)
         if self._next.get(uid, (None,)) == (step,):
             return
@@ -196,8 +197,7 @@ class Kubelet:
 
     def _remove(self, pod: Pod) -> None:
         if pod.metadata.uid not in self._endless:
-            uid = pod.metadata.uid
-            self._store.delete(Pod, key_of(pod), uid=uid, grace_period_seconds=0)
+            self._store.delete(Pod, key_of(pod), grace_period_seconds=0)
 
     def _write_status(self, pod: Pod, **changes: Any) -> None:
         status: PodStatus = replace(pod.status, **changes)
