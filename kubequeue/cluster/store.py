@@ -208,5 +208,5 @@ class Store(Ledger):
             wanted["generation"] = before.generation + 1
         if not wanted:
             return old  # a write of what is there already is no write
-        ends = "finalizers" in wanted and deletion.ends_with_update(old, after.finalizers)
+        ends = deletion.ends_with_update(old, after.finalizers)
         return self._write(DELETED if ends else MODIFIED, shelf, old, parts, **wanted)
