@@ -23,9 +23,9 @@ def test_the_same_concurrency_goes_to_each_controller(workers: int) -> None:
 
 
 def test_qps_and_burst_hold_back_the_creates_of_pods() -> None:
-    """A bucket of 5 and 10 a second: 31 Pods take 2.1 s; without a limit no time."""
-    for limits, seconds in (({"qps": 10.0, "burst": 10}, 2.1), ({"qps": -1.0}, 0.0)):
-        rig = Rig(latency={"create": 0.0}, **limits)
+    """A bucket of 10, and 10 a second: 31 Pods take 2.1 s; without a limit no time."""
+    for qps, seconds in ((10.0, 2.1), (-1.0, 0.0)):
+        rig = Rig(latency={"create": 0.0}, qps=qps, burst=10)
         rig.create("a", WorkerGroupSpec("small", replicas=30))
         while len(rig.pods()) < 30:
             assert rig.sim.step()
