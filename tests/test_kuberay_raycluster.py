@@ -297,6 +297,17 @@ def test_recreate_deletes_all_pods_and_forgets_all_records() -> None:
     assert (rig.pods_created["headgroup"], rig.pods_created["small"]) == (2, 4)
 
 
+def test_recreate_also_deletes_pods_that_the_cache_does_not_show_yet() -> None:
+    """Go deletes by label on the server; the cache only says whether there is anything to do."""
+    rig = ready(spec={"upgrade_strategy": "Recreate"})
+    rig.operator.cache.informer(Pod).lag = 5.0
+    rig.scale("a", 4)
+    rig.run(10.5)
+    rig.set_group("a", "small", template="another image")
+    rig.run(10.6)
+    assert len(rig.pods_marked) == 5
+
+
 @pytest.mark.parametrize("strategy", ["", "None"])
 def test_without_the_strategy_a_new_template_changes_nothing(strategy: str) -> None:
     """The Pods that are there are good enough."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from kuberay_rig import Rig
 
-from kubequeue.cluster.objects import NamespacedName, ObjectMeta
+from kubequeue.cluster.objects import NamespacedName, ObjectMeta, Service
 from kubequeue.errors import InvalidArgumentError
 from kubequeue.kuberay.api import RayCluster, RayClusterSpec, RayJob, RayJobSpec, WorkerGroupSpec
 from kubequeue.kuberay.dashboard import Dashboards
@@ -60,6 +60,8 @@ def test_from_new_to_complete() -> None:
     assert cluster.metadata.labels["ray.io/originated-from-crd"] == "RayJob"
     rig.run(30)
     assert (rig.status.job_deployment_status, rig.status.job_status) == ("Running", "RUNNING")
+    service = rig.store.get(Service, "default/j-head-svc")
+    assert service.spec.selector["ray.io/cluster"] == cluster.metadata.name
     rig.run(120)
     assert (rig.status.job_deployment_status, rig.status.job_status) == ("Complete", "SUCCEEDED")
     assert rig.status.succeeded == 1

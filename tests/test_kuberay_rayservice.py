@@ -69,14 +69,14 @@ def test_a_service_comes_up() -> None:
 
 
 def test_it_is_looked_at_each_2_s_and_written_only_when_it_changed() -> None:
-    """An hour of steady state: 1,800 rounds, each with a call to the dashboard, and no write."""
+    """Each round asks the head's proxy and the dashboard, 20 ms each; nothing is news."""
     rig = ServiceRig()
     rig.run(60)
     version = rig.store.get(RayService, "default/s").metadata.resource_version
     before, calls = len(rig.rounds("rayservice")), rig.dashboards.calls
-    rig.run(60 + 202)
+    rig.run(60 + 204)
     assert len(rig.rounds("rayservice")) - before == 100
-    assert rig.dashboards.calls - calls == 100
+    assert rig.dashboards.calls - calls == 200
     assert rig.store.get(RayService, "default/s").metadata.resource_version == version
 
 
@@ -142,15 +142,18 @@ def test_a_restarted_operator_sends_the_config_again() -> None:
     assert rig.events("default/s").count("UpdatedServeApplications") == 2
 
 
-def test_a_dead_dashboard_holds_the_worker_for_2_s_and_is_an_error() -> None:
-    """Back-off, not the 2 s of the requeue, says when it is asked again."""
+def test_a_head_that_is_dead_holds_the_worker_for_two_time_outs_and_is_an_error() -> None:
+    """Its proxy, then its dashboard; back-off, not the 2 s, says when it is asked again."""
     rig = ServiceRig()
     rig.run(60)
     rig.dashboards.kill(f"default/{rig.active}")
     rig.run(70)
     ended = [s for s in rig.sim.trace.rounds() if s.source == "rayservice" and s.end]
     assert ended[-1].outcome == "error"
-    assert round((ended[-1].end or 0) - ended[-1].start, 6) == 2.0
+    assert round((ended[-1].end or 0) - ended[-1].start, 6) == 4.0
+    (head,) = rig.pods("headgroup", rig.active)
+    assert head.metadata.labels["ray.io/serve"] == "false"
+    assert rig.events("default/s").count("UpdatedHeadPodServeLabel") == 3
 
 
 def test_a_deleted_service_takes_its_clusters_with_it() -> None:
