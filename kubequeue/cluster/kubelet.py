@@ -117,9 +117,9 @@ class Kubelet:
         Deleted ones stay Terminating, and no new ones come. Raises `InvalidArgumentError` for a
         node that there is not.
         """
-        self._nodes.take_down(node)
+        since = self._nodes.take_down(node)
         self._set_node_ready(node, False)
-        after_ns(self._sim, self._lost_after(), lambda: self._lose(node))
+        after_ns(self._sim, self._lost_after(), lambda: self._lose(node, since))
 
     def node_up(self, node: str) -> None:
         """The node is back: what it has to do it begins anew. Costs O(Pods)."""
@@ -159,6 +159,8 @@ class Kubelet:
             grace = to_ns(meta.deletion_grace_period_seconds, "grace_period_seconds")
             step = ("terminate", meta.deletion_timestamp)
             self._begin(pod, step, lambda: min(self._termination(), grace), self._remove)
+        else:
+            self._next.pop(meta.uid, None)
 
     def _begin(
         self, pod: Pod, step: object, takes: Callable[[], int], end: Callable[[Pod], object]
@@ -201,9 +203,9 @@ class Kubelet:
         status: PodStatus = replace(pod.status, **changes)
         self._store.update_status(replace(pod, status=status))
 
-    def _lose(self, node: str) -> None:
+    def _lose(self, node: str, since: int) -> None:
         """The node controller finds that a node has been silent for too long."""
-        if node in self._nodes.down:
+        if self._nodes.down.get(node) == since:
             for pod in self._store.list(Pod).items:
                 if pod.spec.node_name == node and pod.status.ready:
                     self._write_status(pod, ready=False)
