@@ -190,7 +190,7 @@ def test_a_watch_broken_by_the_server_is_listed_anew() -> None:
     rig.store.create(pod("b"))
     rig.started()
     rig.advance(5)
-    rig.server.store.break_watches(Pod)
+    rig.server.break_watches(Pod)
     rig.store.delete(Pod, "default/b")
     rig.store.create(pod("c"))
     rig.told.events.clear()
