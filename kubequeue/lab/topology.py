@@ -13,7 +13,7 @@ from kubequeue.errors import InvalidArgumentError
 from kubequeue.lab import style
 from kubequeue.lab.picture import Picture, figure_of, new_figure
 from kubequeue.lab.reach import LEADS, Reach, Scene
-from kubequeue.lab.topology_layout import Layout, is_quiet, key_at, layout, told
+from kubequeue.lab.topology_layout import Layout, is_quiet, key_at, layout, runs_twice, told
 from kubequeue.observe.trace import Trace
 from kubequeue.runtime.manager import Manager
 
@@ -91,9 +91,12 @@ def _draw_nodes(ax: Axes, drawn: Layout, scene: Scene, colours: Mapping[Any, str
         name, more = told(node, scene)
         key = key_at(node, scene)
         fill, ink, edge, line = "white", style.INK, style.SOFT_INK, "-"
+        width = 1.0
         if key is not None:
             fill = edge = colours.get(key, style.OTHER)
             ink = style.text_colour(fill)
+            if runs_twice(node, scene):
+                edge, width = style.ACCENT, 3.0
         elif is_quiet(node, scene):
             edge, line, ink = style.OTHER, "--", style.SOFT_INK
         elif node[0] == "api":
@@ -101,7 +104,7 @@ def _draw_nodes(ax: Axes, drawn: Layout, scene: Scene, colours: Mapping[Any, str
         words = f"{name}: {more}" if node[0] == "worker" else f"{name}\n{more}".strip()
         nx.draw_networkx_labels(
             drawn.graph, drawn.places, {node: words}, font_size=10, font_color=ink, ax=ax,
-            bbox={"boxstyle": "round,pad=0.4", "fc": fill, "ec": edge, "ls": line},
+            bbox={"boxstyle": "round,pad=0.4", "fc": fill, "ec": edge, "ls": line, "lw": width},
         )  # fmt: skip
 
 
@@ -113,7 +116,7 @@ def _alt(scene: Scene, title: str) -> str:
     return (
         f"Diagram: {title}. Across: from {count} ({', '.join(names)}) over one Kubernetes API and "
         f"a cache for each process to queues and workers, at {scene.at:g} s. "
-        + " ".join(spoken(scene))
+        + " ".join(spoken(scene) + [f"Two rounds of {key} at one time." for _, key in scene.twice])
     )
 
 

@@ -103,6 +103,11 @@ def key_at(node: Node, scene: Scene) -> object:
     return next((key for *where, key in scene.rounds if node == ("worker", *where)), None)
 
 
+def runs_twice(node: Node, scene: Scene) -> bool:
+    """Whether another worker of a controller of this name runs a round of the same key."""
+    return node[0] == "worker" and (node[2], key_at(node, scene)) in scene.twice
+
+
 def is_quiet(node: Node, scene: Scene) -> bool:
     """Whether nothing goes on there: nobody watches it, it runs no round, or it does not run."""
     kind, *names = node

@@ -9,7 +9,7 @@ from typing import Any
 from kubequeue.lab import style
 from kubequeue.lab.reach import LEADS, Scene
 from kubequeue.lab.svg import Box, rectangle, text
-from kubequeue.lab.topology_layout import Layout, Node, is_quiet, key_at, layout, told
+from kubequeue.lab.topology_layout import Layout, Node, is_quiet, key_at, layout, runs_twice, told
 
 WIDTH = 1100
 _LEFT, _TOP, _ROW = 95, 62, 38
@@ -74,15 +74,18 @@ def _node(drawn: Layout, node: Node, scene: Scene, colours: Mapping[Any, str]) -
     name, more = told(node, scene)
     key = key_at(node, scene)
     fill, ink, edge, dash = "white", style.INK, style.SOFT_INK, ""
+    width_of_edge = 1.5
     if key is not None:
         fill = edge = colours.get(key, style.OTHER)
         ink = style.text_colour(fill)
+        if runs_twice(node, scene):
+            edge, width_of_edge = style.ACCENT, 4.0
     elif is_quiet(node, scene):
         edge, ink, dash = style.OTHER, style.SOFT_INK, "5 3"
     elif node[0] == "api":
         fill, ink = style.INK, "white"
     box = Box(_x(x) - width / 2, _y(y) - height / 2, width, height)
-    yield rectangle(box, fill, edge, 1.5, dash)
+    yield rectangle(box, fill, edge, width_of_edge, dash)
     if node[0] == "worker":
         yield text(_x(x), _y(y) + 5, f"{name}: {more}", 13, ink, "middle", bold=key is not None)
         return

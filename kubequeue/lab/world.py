@@ -80,7 +80,7 @@ class World:
 
     def create(self, name: str, *, workers: int = 1, namespace: str = "default") -> None:
         """Ask for a RayCluster with one group of so many workers, in this instant."""
-        self.server.store.create(RayCluster(ObjectMeta(name, namespace), _spec(workers)))
+        self.server.store.create(ray_cluster(name, workers=workers, namespace=namespace))
 
     def create_job(self, name: str, *, workers: int = 1, namespace: str = "default") -> None:
         """Ask for a RayJob, which gets a RayCluster of its own, in this instant."""
@@ -91,6 +91,10 @@ class World:
         """Ask for a RayService, which gets a RayCluster of its own, in this instant."""
         spec = RayServiceSpec(ray_cluster_spec=_spec(workers))
         self.server.store.create(RayService(ObjectMeta(name, namespace), spec))
+
+    def another_server(self) -> APIServer:
+        """A second Kubernetes cluster in the same time, empty and without a kubelet."""
+        return APIServer(self.sim, (*KINDS, *api.KINDS))
 
     def change(self, name: str, change: Change, namespace: str = "default") -> None:
         """Somebody changes a RayCluster at the server, in this instant."""
@@ -116,6 +120,11 @@ class World:
 
 def _spec(workers: int) -> RayClusterSpec:
     return RayClusterSpec(HeadGroupSpec(), (WorkerGroupSpec("workers", replicas=workers),))
+
+
+def ray_cluster(name: str, *, workers: int = 1, namespace: str = "default") -> RayCluster:
+    """A RayCluster with one group of so many workers, as it is asked for."""
+    return RayCluster(ObjectMeta(name, namespace), _spec(workers))
 
 
 def scaled(workers: int) -> Change:

@@ -39,7 +39,7 @@ def _how_many(answer: Any) -> str:
     right = _at_once(concurrency=4, replicas=3)
     expect(
         type(answer) is int and answer == right,
-        f"in a run of three replicas with a concurrency of 4, it never was {shown(answer)}",
+        f"in a run of three replicas with a concurrency of 4, the most was not {shown(answer)}",
     )
     return f"{right}: the leader's three controllers have 4 workers each; the others stand by."
 
