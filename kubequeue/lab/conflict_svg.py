@@ -14,7 +14,7 @@ _BOXES = {
     USER: Box(20, 56, 190, 92),
     SERVER: Box(380, 56, 210, 92),
     OPERATOR: Box(890, 20, 190, 92),
-    CACHE: Box(690, 136, 190, 78),
+    CACHE: Box(680, 136, 210, 78),
 }
 _NAMES = {
     USER: "a user",
@@ -26,8 +26,8 @@ _WAYS: dict[tuple[str, str], list[Point]] = {
     (USER, SERVER): [(212, 88), (376, 88)],
     (SERVER, USER): [(378, 126), (214, 126)],
     (OPERATOR, SERVER): [(888, 72), (594, 72)],
-    (SERVER, CACHE): [(592, 128), (640, 174), (686, 174)],
-    (CACHE, OPERATOR): [(882, 174), (984, 174), (984, 116)],
+    (SERVER, CACHE): [(592, 128), (640, 174), (676, 174)],
+    (CACHE, OPERATOR): [(892, 174), (984, 174), (984, 116)],
 }
 _WORDS = {
     (USER, SERVER): (294, 80, "writes spec"),

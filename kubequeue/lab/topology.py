@@ -113,8 +113,9 @@ def _alt(scene: Scene, title: str) -> str:
         name if scene.watched(name) else f"{name} (nobody watches)" for name in scene.namespaces
     ]
     count = f"{len(names)} namespace{'s' * (len(names) != 1)}"
+    named = f" ({', '.join(names)})" if names else ""
     return (
-        f"Diagram: {title}. Across: from {count} ({', '.join(names)}) over one Kubernetes API and "
+        f"Diagram: {title}. Across: from {count}{named} over one Kubernetes API and "
         f"a cache for each process to queues and workers, at {scene.at:g} s. "
         + " ".join(spoken(scene) + [f"Two rounds of {key} at one time." for _, key in scene.twice])
     )

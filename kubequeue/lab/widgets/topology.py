@@ -32,7 +32,7 @@ class LiveTopology(w.VBox):  # type: ignore[misc]  # ipywidgets ships no types
     >>> world = World(reconcile_concurrency=2)
     >>> world.create("a"); world.create("b"); world.run(until=5)
     >>> LiveTopology(world.sim.trace, world.operator)
-    LiveTopology: at 0.010 s, 2 rounds run: raycluster worker-1 default/a, worker-2 default/b.
+    LiveTopology: At 0.010 s 2 rounds run: raycluster worker-1 default/a, worker-2 default/b.
     """
 
     def __init__(
@@ -121,4 +121,4 @@ def _sentence(scene: Scene) -> str:
     listed = "; ".join(f"{where} {', '.join(each)}" for where, each in told.items())
     count = f"{len(rounds)} round{'s run' if len(rounds) != 1 else ' runs'}"
     twice = "".join(f" Two rounds of {key} run at one time." for _, key in scene.twice)
-    return f"at {scene.at:.3f} s, {count}{': ' * bool(listed)}{listed}.{twice}"
+    return f"At {scene.at:.3f} s {count}{': ' * bool(listed)}{listed}.{twice}"
