@@ -318,9 +318,10 @@ def test_a_crash_leaves_nothing_running_at_whichever_step() -> None:
         assert [each.status for each in world.store.list(Set).items] == [3] * 3, step
 
 
-def test_a_crash_from_inside_a_round_ends_that_round() -> None:
+@pytest.mark.parametrize("latency", [0.0, 0.01])
+def test_a_crash_from_inside_a_round_ends_that_round(latency: float) -> None:
     """It goes on to its next yield and no further, and writes nothing more."""
-    world = World()
+    world = World(latency=latency)
     world.add_set("a", 1)
     manager = Manager(world.sim, world.server)
     reached: list[str] = []

@@ -36,5 +36,6 @@ class Deadline:
         finally:
             if not process.triggered:
                 self._lifetime.kill(process)
-        answer: R = process.value
-        return answer
+        answer: Any = process.value
+        result: R = answer
+        return result
