@@ -61,7 +61,9 @@ def cover() -> bytes:
 
 
 if __name__ == "__main__":
-    for chosen in [Path(name) for name in sys.argv[1:]] or sorted(NOTEBOOKS.glob("*.ipynb")):
+    for chosen in [Path(name).resolve() for name in sys.argv[1:]] or sorted(
+        NOTEBOOKS.glob("*.ipynb")
+    ):
         store(chosen)
         print(f"stored {chosen.name}")
     README.write_text(readme(), encoding="utf-8")

@@ -130,6 +130,21 @@ WRONG: dict[str, list[Any]] = {
         lambda ready, now: min(ready, key=lambda entry: (entry.since, -entry.priority)).key,
         lambda ready, now: "somebody",
     ],
+    "05/how-many": [4, 36, "twelve"],
+    "05/comes-back": [
+        lambda outcome, requeue_after, failures: requeue_after,
+        lambda outcome, requeue_after, failures: 0.005 if outcome == "error" else None,
+        lambda outcome, requeue_after, failures: (
+            requeue_after or None if outcome == "success" else 0.005 * 2**failures
+        ),
+    ],
+    "05/save": [
+        lambda read, write: write(read().version, {**read().labels, "checked": "yes"}),
+        lambda read, write: write(read().version, {"checked": "yes"}),
+        lambda read, write: any(
+            write(read().version + n, {**read().labels, "checked": "yes"}) for n in range(5)
+        ),
+    ],
 }
 
 

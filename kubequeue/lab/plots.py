@@ -7,6 +7,7 @@ from kubequeue.lab.diagram import loops
 from kubequeue.lab.gantt import gantt, workers_and_objects
 from kubequeue.lab.keyline import key_timeline
 from kubequeue.lab.picture import Picture, new_figure
+from kubequeue.lab.topology import topology
 
 __all__ = [
     "Picture",
@@ -15,5 +16,6 @@ __all__ = [
     "key_timeline",
     "loops",
     "new_figure",
+    "topology",
     "workers_and_objects",
 ]

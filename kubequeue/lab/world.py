@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from kubequeue.cluster.apiserver import APIServer
@@ -9,11 +11,24 @@ from kubequeue.cluster.faults import FaultyServer
 from kubequeue.cluster.garbage_collector import GarbageCollector
 from kubequeue.cluster.kubelet import Kubelet
 from kubequeue.cluster.objects import KINDS, NamespacedName, ObjectMeta, Pod
+from kubequeue.cluster.rbac import RBAC
 from kubequeue.kuberay import api
-from kubequeue.kuberay.api import HeadGroupSpec, RayCluster, RayClusterSpec, WorkerGroupSpec
+from kubequeue.kuberay.api import (
+    HeadGroupSpec,
+    RayCluster,
+    RayClusterSpec,
+    RayJob,
+    RayJobSpec,
+    RayService,
+    RayServiceSpec,
+    WorkerGroupSpec,
+)
 from kubequeue.kuberay.expectations import ExpectationRules
 from kubequeue.kuberay.operator import Operator, start_operator
 from kubequeue.sim import Simulation
+
+Change = Callable[[RayCluster], RayCluster]
+"""What a RayCluster is made into."""
 
 RULES = ExpectationRules()
 """KubeRay v1.7.0's own rules for its memory of writes."""
@@ -28,6 +43,7 @@ class World:
         seed: of everything that is drawn.
         pod_start: seconds from a Pod's node to its running containers.
         latency: seconds of each API call.
+        rbac: who may do what at the server; None lets everybody do everything.
         flags: go to `start_operator`: ``reconcile_concurrency``, ``watch_namespace``, ...
 
     The cluster is ``server.store``, trouble comes from ``server`` (a `FaultyServer`) and
@@ -48,11 +64,12 @@ class World:
         seed: int = 0,
         pod_start: float = 1.0,
         latency: float = 0.010,
+        rbac: RBAC | None = None,
         **flags: Any,
     ) -> None:
         self.sim = Simulation(seed)
         self.server = FaultyServer(
-            self.sim, APIServer(self.sim, (*KINDS, *api.KINDS), latency=latency)
+            self.sim, APIServer(self.sim, (*KINDS, *api.KINDS), latency=latency, rbac=rbac)
         )
         self.kubelet = Kubelet(self.sim, self.server, start=pod_start)
         self.garbage_collector = GarbageCollector(self.sim, self.server)
@@ -63,9 +80,25 @@ class World:
 
     def create(self, name: str, *, workers: int = 1, namespace: str = "default") -> None:
         """Ask for a RayCluster with one group of so many workers, in this instant."""
-        group = WorkerGroupSpec("workers", replicas=workers)
-        spec = RayClusterSpec(HeadGroupSpec(), (group,))
-        self.server.store.create(RayCluster(ObjectMeta(name, namespace), spec))
+        self.server.store.create(ray_cluster(name, workers=workers, namespace=namespace))
+
+    def create_job(self, name: str, *, workers: int = 1, namespace: str = "default") -> None:
+        """Ask for a RayJob, which gets a RayCluster of its own, in this instant."""
+        spec = RayJobSpec(ray_cluster_spec=_spec(workers))
+        self.server.store.create(RayJob(ObjectMeta(name, namespace), spec))
+
+    def create_service(self, name: str, *, workers: int = 1, namespace: str = "default") -> None:
+        """Ask for a RayService, which gets a RayCluster of its own, in this instant."""
+        spec = RayServiceSpec(ray_cluster_spec=_spec(workers))
+        self.server.store.create(RayService(ObjectMeta(name, namespace), spec))
+
+    def another_server(self) -> APIServer:
+        """A second Kubernetes cluster in the same time, empty and without a kubelet."""
+        return APIServer(self.sim, (*KINDS, *api.KINDS))
+
+    def change(self, name: str, change: Change, namespace: str = "default") -> None:
+        """Somebody changes a RayCluster at the server, in this instant."""
+        self.server.store.patch(RayCluster, key(name, namespace), change)
 
     def pods(self, name: str, namespace: str = "default") -> tuple[Pod, ...]:
         """The Pods of a RayCluster as the server has them."""
@@ -83,6 +116,36 @@ class World:
     def run(self, until: float) -> None:
         """Let virtual time go on until ``until`` seconds."""
         self.sim.run(until=until)
+
+
+def _spec(workers: int) -> RayClusterSpec:
+    return RayClusterSpec(HeadGroupSpec(), (WorkerGroupSpec("workers", replicas=workers),))
+
+
+def ray_cluster(name: str, *, workers: int = 1, namespace: str = "default") -> RayCluster:
+    """A RayCluster with one group of so many workers, as it is asked for."""
+    return RayCluster(ObjectMeta(name, namespace), _spec(workers))
+
+
+def scaled(workers: int) -> Change:
+    """The change that asks for so many workers in the first group."""
+
+    def change(cluster: RayCluster) -> RayCluster:
+        first, *others = cluster.spec.worker_group_specs
+        groups = (replace(first, replicas=workers), *others)
+        return replace(cluster, spec=replace(cluster.spec, worker_group_specs=groups))
+
+    return change
+
+
+def annotated(**notes: str) -> Change:
+    """The change that adds annotations; it touches neither spec nor status."""
+
+    def change(cluster: RayCluster) -> RayCluster:
+        meta = cluster.metadata
+        return replace(cluster, metadata=replace(meta, annotations={**meta.annotations, **notes}))
+
+    return change
 
 
 def _of(name: str) -> dict[str, str]:

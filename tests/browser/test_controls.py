@@ -246,3 +246,67 @@ def test_the_counter(show: Shown, hand: Hand) -> None:
     hand.press(lesson.find("kq-start-over"))
     expect(counts).to_contain_text("rounds0")
     lesson.assert_clean()
+
+
+TOPOLOGY = """
+from kubequeue.kuberay.operator import start_operator
+from kubequeue.lab.widgets import LiveTopology
+from kubequeue.lab.world import World
+flags = {"reconcile_concurrency": 2, "lag": 0.05, "leader_election": False}
+world = World(name="one", **flags)
+other = start_operator(world.sim, world.server, name="two", **flags)
+world.run(until=5)
+for name in "abcd":
+    world.create(name)
+world.run(until=8)
+LiveTopology(world.sim.trace, world.operator, other, at=0)
+"""
+
+
+def test_the_live_topology(show: Shown, hand: Hand) -> None:
+    """Step, back, the ends, the slider and the table: the rounds that are told change with each."""
+    lesson = show(TOPOLOGY)
+    says(lesson, "At 0.000 s 0 rounds run.")
+    hand.press(lesson.find("kq-step"))
+    says(lesson, "At 5.050 s 4 rounds run")
+    says(lesson, "Two rounds of default/a run at one time.")
+    expect(lesson.find("kq-picture")).to_contain_text("two: leads")
+    lesson.screenshot(f"topology-{name(hand)}", lesson.find("kq-topology"))
+    hand.press(lesson.find("kq-back"))
+    says(lesson, "At 0.000 s")
+    hand.press(lesson.find("kq-last"))
+    says(lesson, "0 rounds run.")
+    hand.press(lesson.find("kq-first"))
+    says(lesson, "At 0.000 s")
+    hand.slide(lesson.find("kq-slider"), 1)
+    says(lesson, "At 5.050 s")
+    hand.press(lesson.find("kq-fold"))
+    expect(lesson.find("kq-table")).to_contain_text("one, rayclusterrunning 2, in line 2")
+    lesson.assert_clean()
+
+
+def test_the_conflict_stepper(show: Shown, hand: Hand) -> None:
+    """Stepping, both ends, who writes first, and whether the second one reads again."""
+    lesson = show("from kubequeue.lab.widgets import ConflictStepper\nConflictStepper(at=4)")
+    says(lesson, "version 1 becomes 2")
+    hand.press(lesson.find("kq-step"))
+    says(lesson, "The server refuses the operator's status: Conflict.")
+    expect(lesson.find("kq-picture")).to_contain_text("✗ Conflict")
+    expect(lesson.find("kq-table")).to_contain_text("operator12Conflict")
+    lesson.screenshot(f"conflict-{name(hand)}", lesson.find("kq-conflict"))
+    hand.press(lesson.find("kq-back"))
+    says(lesson, "version 1 becomes 2")
+    hand.press(lesson.find("kq-last"))
+    says(lesson, "version 2 becomes 3")
+    hand.press(lesson.find("kq-first"))
+    says(lesson, "Nobody has read it yet.")
+    tick = lesson.find("kq-rereads").locator("input")
+    tick.press("Space") if isinstance(hand, Keyboard) else tick.click()
+    says(lesson, "Nobody has read it yet.")
+    hand.press(lesson.find("kq-last"))
+    says(lesson, "That makes four; it gives up.")
+    hand.choose(lesson.find("kq-first-writer"), "the operator")
+    says(lesson, "Nobody has read it yet.")
+    hand.slide(lesson.find("kq-slider"), 4)
+    says(lesson, "the operator's status: version 1 becomes 2")
+    lesson.assert_clean()

@@ -70,6 +70,14 @@ def button(words: str, name: str, act: Callable[[], object], tip: str = "") -> A
     return made
 
 
+def say(words: str) -> str:
+    """A sentence under a picture, also for a screen reader; ``words`` are HTML."""
+    return (
+        '<div role="status" style="background:#FFF6EC; border:1px solid #F0C9A0; padding:8px '
+        f'14px; border-radius:8px; font-size:15px; color:#1F2933; line-height:1.4">{words}</div>'
+    )
+
+
 def table(rows: dict[str, str]) -> str:
     """An HTML table of two columns."""
     cells = "".join(

@@ -13,7 +13,7 @@ from kubequeue.lab.history import Act, History, row
 from kubequeue.lab.queue_picture import queue_picture
 from kubequeue.lab.style import key_colours, short
 from kubequeue.lab.timelines import Timelines
-from kubequeue.lab.widgets.parts import KEY_BAR, button, fold, named, own_keys, table
+from kubequeue.lab.widgets.parts import KEY_BAR, button, fold, named, own_keys, say, table
 from kubequeue.lab.widgets.player import Player
 from kubequeue.lab.widgets.trouble import Trouble
 
@@ -154,10 +154,7 @@ class QueueStepper(w.VBox):  # type: ignore[misc]  # ipywidgets ships no types
 
     def _say(self, sentence: str, actor: str = "") -> None:
         told = f"<b>{escape(actor)}</b>{escape(sentence[len(actor) :])}"
-        self._sentence.value = (
-            '<div role="status" style="background:#FFF6EC; border:1px solid #F0C9A0; padding:8px '
-            f'14px; border-radius:8px; font-size:15px; color:#1F2933; line-height:1.4">{told}</div>'
-        )
+        self._sentence.value = say(told)
 
     def _redraw_lanes(self) -> None:
         keys = self.history.keys
