@@ -17,6 +17,7 @@ from kubequeue.cluster.metadata import NamespacedName, ObjectMeta
 from kubequeue.cluster.nodes import Nodes
 from kubequeue.cluster.objects import Node, NodeStatus, Pod, PodStatus, key_of
 from kubequeue.cluster.watch import DELETED, WatchEvent
+from kubequeue.errors import InvalidArgumentError
 from kubequeue.sim import Simulation, to_ns
 
 
@@ -87,11 +88,15 @@ class Kubelet:
     def end_container(self, key: Key) -> None:
         """The main container ends, another goes on: the Pod stays Running and is not ready.
 
-        With the restart policy Always the container is started again, and is ready in time.
+        With the restart policy Always the container is started again, and is ready in time. Raises
+        `InvalidArgumentError` when the Pod is not Running.
         """
         pod = self._store.get(Pod, key)
+        if pod.status.phase != "Running":
+            phase = f"the phase of {key_of(pod)}"
+            raise InvalidArgumentError(phase, pod.status.phase, "Running: only that can end")
         restarts = pod.spec.restart_policy == "Always"
-        if restarts:
+        if restarts and pod.metadata.deletion_timestamp is None:
             self._next.pop(pod.metadata.uid, None)
             self._begin(pod, "ready", lambda: self._start() + self._ready(), self._make_ready)
         self._write_status(pod, ready=False, terminated=not restarts)
@@ -144,6 +149,8 @@ class Kubelet:
             self._begin(pod, "start", self._start, self._run)
         elif status.phase == "Running" and not (status.ready or status.terminated):
             self._begin(pod, "ready", self._ready, self._make_ready)
+        else:
+            self._next.pop(pod.metadata.uid, None)
 
     def _terminate(self, pod: Pod) -> None:
         """Stop the containers within the grace period; a shorter one begins anew."""

@@ -30,7 +30,7 @@ from kubequeue.errors import (
     BadRequestError,
     ConflictError,
 )
-from kubequeue.sim import Simulation
+from kubequeue.sim import NANOSECONDS, Simulation, to_ns
 
 
 class ObjectList(NamedTuple, Generic[T]):
@@ -159,7 +159,10 @@ class Store(Ledger):
         shelf = self._shelf(kind)
         obj: T = shelf.find(key)
         check_preconditions(shelf.resource, obj.metadata, uid, resource_version)
-        mark = deletion.graceful_mark(obj, grace_period_seconds, self._sim.now)
+        grace = grace_period_seconds
+        if grace is not None:
+            grace = to_ns(grace, "grace_period_seconds") / NANOSECONDS
+        mark = deletion.graceful_mark(obj, grace, self._sim.now)
         if mark is deletion.PENDING:
             return obj
         if mark is None and obj.metadata.finalizers:
