@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from kubequeue.cluster.apiserver import APIServer
 from kubequeue.cluster.faults import FaultyServer
 from kubequeue.cluster.garbage_collector import GarbageCollector
 from kubequeue.cluster.kubelet import Kubelet
-from kubequeue.cluster.objects import KINDS, NamespacedName, ObjectMeta, Pod
+from kubequeue.cluster.objects import KINDS, NamespacedName, ObjectMeta, Pod, key_of
 from kubequeue.kuberay import api
 from kubequeue.kuberay.api import HeadGroupSpec, RayCluster, RayClusterSpec, WorkerGroupSpec
 from kubequeue.kuberay.expectations import ExpectationRules
@@ -17,6 +19,9 @@ from kubequeue.sim import Simulation
 
 RULES = ExpectationRules()
 """KubeRay v1.7.0's own rules for its memory of writes."""
+
+GROUP = "workers"
+"""The name of the one group of workers that a RayCluster has by default."""
 
 
 class World:
@@ -59,13 +64,57 @@ class World:
         self._flags = {
             "lag": lag, "expectations": expectations, "leader_election": False, **flags
         }  # fmt: skip
+        self._pod_lag: float | tuple[float, float] = lag
         self.operator: Operator = start_operator(self.sim, self.server, **self._flags)
 
-    def create(self, name: str, *, workers: int = 1, namespace: str = "default") -> None:
-        """Ask for a RayCluster with one group of so many workers, in this instant."""
-        group = WorkerGroupSpec("workers", replicas=workers)
-        spec = RayClusterSpec(HeadGroupSpec(), (group,))
+    def create(
+        self, name: str, *, workers: int | Mapping[str, int] = 1, namespace: str = "default"
+    ) -> None:
+        """Ask for a RayCluster with one group of so many workers, or several by their names."""
+        asked = {GROUP: workers} if isinstance(workers, int) else workers
+        groups = tuple(WorkerGroupSpec(group, replicas=count) for group, count in asked.items())
+        spec = RayClusterSpec(HeadGroupSpec(), groups)
         self.server.store.create(RayCluster(ObjectMeta(name, namespace), spec))
+
+    def scale(self, name: str, workers: int, *, group: str = GROUP) -> None:
+        """Ask for another number of workers of one group, in this instant."""
+
+        def change(old: RayCluster) -> RayCluster:
+            groups = tuple(
+                replace(each, replicas=workers) if each.group_name == group else each
+                for each in old.spec.worker_group_specs
+            )
+            return replace(old, spec=replace(old.spec, worker_group_specs=groups))
+
+        self.server.store.patch(RayCluster, key(name), change)
+
+    def touch(self, name: str) -> None:
+        """An event of a RayCluster that asks for nothing new: a note is changed."""
+        note = {"touched": str(self.sim.now_ns)}
+        self.server.store.patch(
+            RayCluster,
+            key(name),
+            lambda old: replace(old, metadata=replace(old.metadata, annotations=note)),
+        )
+
+    def touch_at(self, name: str, *seconds: float) -> None:
+        """The same, later: at each of these seconds."""
+        for at in seconds:
+            self.sim.call_at(at, lambda: self.touch(name))
+
+    def pod_lag(self, seconds: float | tuple[float, float]) -> None:
+        """From now on the cache learns so late what becomes of Pods; also after a restart."""
+        self._pod_lag = seconds
+        self.operator.cache.informer(Pod).lag = seconds
+
+    def vanish(self, name: str) -> None:
+        """Somebody removes the newest Pod of a RayCluster, and the cache never shows it.
+
+        The watch breaks at that moment, so the cache hears of birth and end in one instant.
+        """
+        newest = max(self.pods(name), key=lambda pod: int(pod.metadata.resource_version))
+        self.server.store.delete(Pod, key_of(newest), grace_period_seconds=0)
+        self.operator.cache.informer(Pod).break_watch()
 
     def pods(self, name: str, namespace: str = "default") -> tuple[Pod, ...]:
         """The Pods of a RayCluster as the server has them."""
@@ -79,10 +128,31 @@ class World:
         """The operator's process crashes, and another one starts in its place."""
         self.operator.crash()
         self.operator = start_operator(self.sim, self.server, **self._flags)
+        self.pod_lag(self._pod_lag)
 
     def run(self, until: float) -> None:
         """Let virtual time go on until ``until`` seconds."""
         self.sim.run(until=until)
+
+
+def ready_world(
+    *, workers: int | Mapping[str, int] = 1, pod_lag: float = 4.0, at: float = 10.0, **options: Any
+) -> World:
+    """RayCluster a is ready at second ``at``; from there on the cache is late about Pods.
+
+    ``options`` go to `World`.
+
+    >>> world = ready_world(pod_lag=4)
+    >>> world.scale("a", 2)
+    >>> world.run(until=11)
+    >>> len(world.pods("a")), len(world.cached_pods("a"))
+    (3, 2)
+    """
+    world = World(**options)
+    world.create("a", workers=workers)
+    world.run(until=at)
+    world.pod_lag(pod_lag)
+    return world
 
 
 def _of(name: str) -> dict[str, str]:
