@@ -7,6 +7,7 @@ from kubequeue.lab.diagram import loops
 from kubequeue.lab.gantt import gantt, workers_and_objects
 from kubequeue.lab.keyline import key_timeline
 from kubequeue.lab.picture import Picture, new_figure
+from kubequeue.lab.written_and_seen import written_and_seen
 
 __all__ = [
     "Picture",
@@ -16,4 +17,5 @@ __all__ = [
     "loops",
     "new_figure",
     "workers_and_objects",
+    "written_and_seen",
 ]

@@ -316,3 +316,14 @@ def runs(rounds: list[Decision], within: float) -> list[tuple[Decision, int]]:
                 continue
         found.append((each, 1))
     return found
+
+
+def pods_made(
+    world: World, name: str, *, group: str = "workers", namespace: str = "default"
+) -> list[str]:
+    """The names of all Pods that a group ever had, in the order in which the server made them."""
+    subject = _Subject(name, namespace, group, Pod)
+    watch = world.server.store.watch(Pod, namespace, "1")
+    made = dict.fromkeys(e.object.metadata.name for e in watch.take() if subject.has(e.object))
+    watch.stop()
+    return list(made)

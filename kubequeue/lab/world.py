@@ -33,6 +33,7 @@ class World:
         seed: of everything that is drawn.
         pod_start: seconds from a Pod's node to its running containers.
         latency: seconds of each API call.
+        metrics: False leaves them out, which is faster.
         flags: go to `start_operator`: ``reconcile_concurrency``, ``watch_namespace``, ...
 
     The cluster is ``server.store``, trouble comes from ``server`` (a `FaultyServer`) and
@@ -53,9 +54,10 @@ class World:
         seed: int = 0,
         pod_start: float = 1.0,
         latency: float = 0.010,
+        metrics: bool = True,
         **flags: Any,
     ) -> None:
-        self.sim = Simulation(seed)
+        self.sim = Simulation(seed, metrics=metrics)
         self.server = FaultyServer(
             self.sim, APIServer(self.sim, (*KINDS, *api.KINDS), latency=latency)
         )
