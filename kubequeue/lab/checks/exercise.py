@@ -17,7 +17,7 @@ from kubequeue.lab.checks.guard import (
     shown,
 )
 
-LESSONS = ("01", "02", "03")
+LESSONS = ("01", "02", "03", "04")
 
 
 @dataclass(frozen=True, slots=True)
