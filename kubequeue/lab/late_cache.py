@@ -26,7 +26,12 @@ class Story:
 
 
 def run(
-    *, lag: float, memory: bool, vanish: bool = False, lose_answer: bool = False, crash: bool = False
+    *,
+    lag: float,
+    memory: bool,
+    vanish: bool = False,
+    lose_answer: bool = False,
+    crash: bool = False,
 ) -> World:
     """The world at the end of it. Costs O(steps of the run)."""
     world = ready_world(
@@ -46,7 +51,12 @@ def run(
 
 @lru_cache(maxsize=256)
 def tell(
-    *, lag: float, memory: bool, vanish: bool = False, lose_answer: bool = False, crash: bool = False
+    *,
+    lag: float,
+    memory: bool,
+    vanish: bool = False,
+    lose_answer: bool = False,
+    crash: bool = False,
 ) -> Story:
     """The same, as a story; what was told before is told again at once."""
     world = run(lag=lag, memory=memory, vanish=vanish, lose_answer=lose_answer, crash=crash)

@@ -85,9 +85,8 @@ class _Lines:
             middle = max((left + right) / 2, left + len(words) * _CHARACTER / 2 - 20)
             middle = min(middle, WIDTH - _RIGHT - len(words) * _CHARACTER / 2)
             yield text(middle, 14, words, 13, style.ACCENT, "middle", bold=True)
-            yield f'<path d="M{left:.1f} 22 H{right:.1f}" stroke="{style.ACCENT}" stroke-width="2"/>'
-            for x in (left, right):
-                yield f'<path d="M{x:.1f} 17 v10" stroke="{style.ACCENT}" stroke-width="2"/>'
+            span = f"M{left:.1f} 17 v10 M{left:.1f} 22 H{right:.1f} M{right:.1f} 17 v10"
+            yield f'<path d="{span}" stroke="{style.ACCENT}" stroke-width="2" fill="none"/>'
 
     def _name(self, y: float, name: str) -> str:
         return text(_LEFT - 10, y + 19, name, 13, style.INK, "end")

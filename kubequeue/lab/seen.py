@@ -136,7 +136,7 @@ class _Subject(NamedTuple):
         if self.kind is not Pod:
             return bool(meta.name == self.name)
         wanted = {CLUSTER: self.name, GROUP: self.group or HEAD_GROUP_LABEL}
-        return wanted.items() <= meta.labels.items()
+        return bool(wanted.items() <= meta.labels.items())
 
 
 Change = Callable[[State | None], State | None]
@@ -145,8 +145,20 @@ Change = Callable[[State | None], State | None]
 def _changed(event: WatchEvent) -> Change:
     name = event.object.metadata.name
     if event.type == DELETED:
-        return lambda old: {n: c for n, c in (old or {}).items() if n != name}
+        return _without(name)
     return lambda old: {**(old or {}), name: _condition(event.object)}
+
+
+def _without(name: str) -> Change:
+    return lambda old: {n: c for n, c in (old or {}).items() if n != name}
+
+
+def _nobody_looks(_: State | None) -> None:
+    """The process is gone, or its cache has no list yet."""
+
+
+def _looks(old: State | None) -> State:
+    return {} if old is None else old
 
 
 def _condition(obj: Any) -> str:
@@ -163,17 +175,14 @@ def _cache_changes(
     names = {f"{e.object.metadata.namespace}/{e.object.metadata.name}" for e in events}
     for each in instants:
         if each.kind == "lived" and each.values[0] in ("starts", "ended"):
-            yield each.at, lambda _: None
+            yield each.at, _nobody_looks
         elif each.kind == "listed" and each.actor == kind.kind:
-            yield each.at, lambda old: {} if old is None else old
+            yield each.at, _looks
         elif each.kind == "cached" and each.actor == kind.kind and str(each.key) in names:
             change, version = each.values
             event = by_version.get(version)
             if change == DELETED:
-                gone = str(each.key).rpartition("/")[2]
-                yield each.at, lambda old, gone=gone: {
-                    n: c for n, c in (old or {}).items() if n != gone
-                }
+                yield each.at, _without(str(each.key).rpartition("/")[2])
             elif event is not None:
                 yield each.at, _changed(event)
 
@@ -229,9 +238,7 @@ def _memos(instants: list[Instant], subject: _Subject) -> Iterator[Memo]:
     yield from held.values()
 
 
-def _rounds(
-    instants: list[Instant], subject: _Subject, names: set[str]
-) -> Iterator[Decision]:
+def _rounds(instants: list[Instant], subject: _Subject, names: set[str]) -> Iterator[Decision]:
     """Each round of the RayCluster, with what it did for the subject."""
     start, done = None, list[str]()
     for each in instants:

@@ -42,9 +42,7 @@ def written_and_seen(
 
     ``since`` and ``until`` are seconds, by default the whole run. Costs O(steps of the run).
     """
-    story = seen(
-        world, name, group=group, kind=kind, namespace=namespace, since=since, until=until
-    )
+    story = seen(world, name, group=group, kind=kind, namespace=namespace, since=since, until=until)
     width = max(story.end - story.start, 1e-9)
     memos = together(story.memos, 0.02 * width)
     rows = min(max(len(memos), 1), ROWS)
@@ -85,11 +83,14 @@ def _draw_gaps(ax: Axes, story: Seen, bottom: float) -> None:
             "", (end, -0.42), (start, -0.42),
             arrowprops={"arrowstyle": "<->", "color": style.ACCENT, "shrinkA": 0, "shrinkB": 0},
         )  # fmt: skip
+        width = max(story.end - story.start, 1e-9)
         words = f"the gap: {end - start:.3g} s"
-        room = (end - start) / max(story.end - story.start, 1e-9) * _INCHES > 0.085 * len(words)
+        x, side = (start + end) / 2, "center"
+        if (end - start) / width * _INCHES <= 0.085 * len(words):  # no room: beside it
+            is_left = end - story.start < 0.8 * width
+            x, side = (end + 0.01 * width, "left") if is_left else (start - 0.01 * width, "right")
         ax.text(
-            (start + end) / 2 if room else end + 0.01 * (story.end - story.start), -0.56, words,
-            ha="center" if room else "left", va="center", fontsize=11, fontweight="bold",
+            x, -0.56, words, ha=side, va="center", fontsize=11, fontweight="bold",
             color=style.ACCENT,
         )  # fmt: skip
 
@@ -157,13 +158,15 @@ def _draw_memos(ax: Axes, memos: list[tuple[Memo, int]], now: float, width: floa
                 color=style.SOFT_INK)  # fmt: skip
 
 
-def _draw_rounds(
-    ax: Axes, lane: float, rounds: list[Decision], colour: str, width: float
-) -> None:
+def _draw_rounds(ax: Axes, lane: float, rounds: list[Decision], colour: str, width: float) -> None:
     """Every round solid, at least as wide as can be seen; what it did stands below."""
     thin = 0.004 * width
     bars = [(each.start, max(each.end - each.start, thin)) for each in rounds]
-    ax.broken_barh(bars, (lane - _BAR / 2, _BAR), facecolor=colour, zorder=3)
+    edges = [0.8 if length > 4 * thin else 0 for _, length in bars]
+    ax.broken_barh(
+        bars, (lane - _BAR / 2, _BAR), facecolor=colour, edgecolor="white", linewidth=edges,
+        zorder=3,
+    )  # fmt: skip
     for x, row, words in labels(rounds, width, _INCHES / 0.078):
         ax.text(
             x, lane + 0.46 + 0.27 * row, words, ha="center", va="center", fontsize=10,
@@ -192,13 +195,12 @@ def labels(
                 break
 
 
-def fitting(
-    each: Stretch, kind: type[Any], characters: float, still: bool = False
-) -> str:
+def fitting(each: Stretch, kind: type[Any], characters: float, still: bool = False) -> str:
     """A state in the longest words that there is room for."""
     words = look(each.state, kind)
-    choices = [f"{'still ' * still}{words}", words, words.partition(",")[0].removeprefix("version ").partition(" Pod")[0], ""]
-    return next(choice for choice in choices if len(choice) <= characters)
+    short = words.partition(",")[0].removeprefix("version ").partition(" Pod")[0]
+    choices = [f"{'still ' * still}{words}", words, short, ""]
+    return next(choice for choice in choices if len(choice) + 0.7 <= characters or not choice)
 
 
 def remembered(memo: Memo, count: int) -> str:

@@ -37,9 +37,7 @@ check("04/resume", resumes_at)
 def plan(wanted, cached, records, now):
     # >>> return ...
     still_open = {
-        name
-        for name, recorded in records.items()
-        if name not in cached and now - recorded <= 30
+        name for name, recorded in records.items() if name not in cached and now - recorded <= 30
     }
     return max(wanted - len(cached) - len(still_open), 0), still_open
     # <<<

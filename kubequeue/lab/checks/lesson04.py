@@ -147,9 +147,7 @@ def _schedules() -> Iterator[Schedule]:
     often = [float(second) for second in range(0, 120, 2)]
     yield Schedule("a second round comes before the cache shows the Pod", 5.0, [0, 2, 4, 9], {0: 1})
     yield Schedule("the cache is 25 s late", 25.0, often, {0: 2})
-    yield Schedule(
-        "3 more are asked for while the first is not seen yet", 9.0, often, {0: 1, 4: 4}
-    )
+    yield Schedule("3 more are asked for while one is not seen yet", 9.0, often, {0: 1, 4: 4})
     yield Schedule("a Pod vanishes unseen", 3.0, often, {0: 2}, vanish=1.0)
     yield Schedule("a Pod is killed soon after it was seen", 3.0, often, {0: 2}, killed=11.0)
     chance = Random(8)
@@ -200,11 +198,15 @@ def _may_lack(pods: _Pods, story: Schedule, at: float) -> bool:
 
 def _planned(told: Any) -> tuple[int, set[str]]:
     fits = type(told) in (tuple, list) and len(told) == 2 and type(told[0]) is int
-    well_formed(fits and told[0] >= 0, f"it returned {shown(told)}, and (how many, names) was expected")
+    well_formed(
+        fits and told[0] >= 0, f"it returned {shown(told)}, and (how many, names) was expected"
+    )
     try:
         return told[0], {name for name in told[1] if type(name) is str}
     except TypeError:
-        well_formed(False, f"the names to keep were {shown(told[1])}, and a list of names was expected")
+        well_formed(
+            False, f"the names to keep were {shown(told[1])}, and a list of names was expected"
+        )
         raise
 
 
