@@ -299,17 +299,23 @@ def look(state: State | None, kind: type[Any] = Pod) -> str:
 
 
 def together(memos: list[Memo], within: float) -> list[tuple[Memo, int]]:
-    """Records of one action that come within some seconds and go together, as one, and how many."""
+    """Records alike that come, and go, within so many seconds, as one, and how many."""
     found: list[tuple[Memo, int]] = []
     for memo in memos:
-        if found:
+        if found and _alike(found[-1][0], memo, within):
             last, count = found[-1]
-            same = (last.end, last.action, last.why) == (memo.end, memo.action, memo.why)
-            if same and memo.start - last.start <= within:
-                found[-1] = last, count + 1
-                continue
-        found.append((memo, 1))
+            found[-1] = last._replace(end=memo.end), count + 1
+        else:
+            found.append((memo, 1))
     return found
+
+
+def _alike(one: Memo, other: Memo, within: float) -> bool:
+    if (one.action, one.why) != (other.action, other.why) or other.start - one.start > within:
+        return False
+    if one.end is None or other.end is None:
+        return one.end is other.end
+    return abs(other.end - one.end) <= within
 
 
 def runs(rounds: list[Decision], within: float) -> list[tuple[Decision, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from kubequeue.cluster.faults import FaultyServer
 from kubequeue.cluster.garbage_collector import GarbageCollector
 from kubequeue.cluster.kubelet import Kubelet
 from kubequeue.cluster.objects import KINDS, NamespacedName, ObjectMeta, Pod, key_of
+from kubequeue.errors import NotFoundError
 from kubequeue.kuberay import api
 from kubequeue.kuberay.api import HeadGroupSpec, RayCluster, RayClusterSpec, WorkerGroupSpec
 from kubequeue.kuberay.expectations import ExpectationRules
@@ -100,9 +102,14 @@ class World:
         )
 
     def touch_at(self, name: str, *seconds: float) -> None:
-        """The same, later: at each of these seconds."""
+        """The same, later: at each of these seconds at which it is still there."""
+
+        def touch() -> None:
+            with suppress(NotFoundError):
+                self.touch(name)
+
         for at in seconds:
-            self.sim.call_at(at, lambda: self.touch(name))
+            self.sim.call_at(at, touch)
 
     def pod_lag(self, seconds: float | tuple[float, float]) -> None:
         """From now on the cache learns so late what becomes of Pods; also after a restart."""
