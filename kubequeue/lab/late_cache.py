@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kubequeue.cluster.objects import Pod
-from kubequeue.lab.seen import Seen, seen
+from kubequeue.lab.seen import seen
+from kubequeue.lab.story import Seen
 from kubequeue.lab.world import RULES, World, ready_world
 
 READY, SCALED, END = 5.0, 6.0, 55.0

@@ -7,14 +7,13 @@ from html import escape
 
 from kubequeue.cluster.objects import Pod
 from kubequeue.lab import style
-from kubequeue.lab.seen import Memo, Seen, Stretch, together
+from kubequeue.lab.story import Memo, Seen, Stretch, remembered, together
 from kubequeue.lab.svg import Box, rectangle, text
 from kubequeue.lab.written_and_seen import (
     ROWS,
     fitting,
     is_behind,
     labels,
-    remembered,
     shades,
     spoken,
 )

@@ -11,7 +11,8 @@ from matplotlib.patches import Rectangle
 from kubequeue.cluster.objects import Pod
 from kubequeue.lab import style
 from kubequeue.lab.picture import Picture, figure_of, new_figure
-from kubequeue.lab.seen import Decision, Memo, Seen, Stretch, look, runs, seen, together
+from kubequeue.lab.seen import seen
+from kubequeue.lab.story import Decision, Memo, Seen, Stretch, look, remembered, runs, together
 from kubequeue.lab.world import World, key
 
 ROWS = 4
@@ -201,13 +202,6 @@ def fitting(each: Stretch, kind: type[Any], characters: float, still: bool = Fal
     short = words.partition(",")[0].removeprefix("version ").partition(" Pod")[0]
     choices = [f"{'still ' * still}{words}", words, short, ""]
     return next(choice for choice in choices if len(choice) + 0.7 <= characters or not choice)
-
-
-def remembered(memo: Memo, count: int) -> str:
-    """A record in a few words, and how it ended if not by being seen."""
-    what = f"{count} Pods" if count > 1 else memo.pod[-5:]
-    ended = f", {memo.why}" if memo.why not in ("", "met") else ""
-    return f"{memo.action} of {what}{ended}"
 
 
 def _counts(story: Seen) -> str:
