@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from clusters import Toy, ToySpec, pod, store, toy, with_meta
 
 from kubequeue.cluster.objects import Pod, PodStatus
 from kubequeue.cluster.store import Store
-from kubequeue.errors import ConflictError, InvalidError, NotFoundError
+from kubequeue.cluster.watch import WatchEvent
+from kubequeue.errors import ConflictError, InvalidArgumentError, InvalidError, NotFoundError
 
 KEY = "team-a/a"
 
@@ -172,3 +174,30 @@ def test_only_the_object_that_was_meant_is_deleted() -> None:
         kept.delete(Toy, KEY, resource_version="1")
     kept.delete(Toy, KEY, uid=second.metadata.uid, resource_version="3")
     assert kept.list(Toy).items == ()
+
+
+def test_a_removal_is_whole_before_anybody_hears_of_it() -> None:
+    """Who answers the mark with a delete of its own finds nothing there any more."""
+    kept = store()
+    _on_a_node(kept)
+    said: list[str] = []
+
+    def on_event(event: WatchEvent) -> None:
+        said.append(event.type)
+        if event.type == "MODIFIED":
+            with pytest.raises(NotFoundError):
+                kept.delete(Pod, KEY, grace_period_seconds=0)
+
+    kept.watch(Pod).receive(on_event)
+    kept.delete(Pod, KEY, grace_period_seconds=0)
+    assert said == ["ADDED", "MODIFIED", "DELETED"]
+
+
+@pytest.mark.parametrize("grace", ["now", float("nan"), float("inf")])
+def test_a_grace_period_that_is_no_time_is_refused(grace: Any) -> None:
+    """And the Pod is not touched."""
+    kept = store()
+    made = _on_a_node(kept)
+    with pytest.raises(InvalidArgumentError, match="grace_period_seconds"):
+        kept.delete(Pod, KEY, grace_period_seconds=grace)
+    assert kept.get(Pod, KEY) is made

@@ -133,6 +133,18 @@ def test_a_lost_answer_leaves_the_write() -> None:
     assert _made(sim, api, "a") == ["AlreadyExists"]
 
 
+def test_faults_of_different_sorts_strike_one_call() -> None:
+    """A call can be slow and lose its answer; after the first failure nothing more strikes it."""
+    sim, api = _faulty()
+    api.lose_answer("create", Toy)
+    api.slow("create", Toy, 2.0)
+    assert _made(sim, api, "a") == ["Timeout"]
+    assert sim.now == 3.0
+    first, second = api.fail("create", Toy), api.fail("create", Toy)
+    assert _made(sim, api, "b") == ["ServiceUnavailable"]
+    assert (first.struck, second.struck, sim.now) == (1, 0, 6.0)
+
+
 def test_a_refusal_is_no_answer_to_lose() -> None:
     """What the server refused, the caller is told."""
     sim, api = _faulty()

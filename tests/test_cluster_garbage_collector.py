@@ -145,8 +145,10 @@ def test_it_remembers_nothing_of_what_has_gone() -> None:
     collector = GarbageCollector(sim, api)
     for _ in range(3):
         owner = api.store.create(toy("x"))
-        api.store.create(pod(owner_references=[_ref(owner)]))
+        made = [api.store.create(pod(name, owner_references=[_ref(owner)])) for name in "ab"]
+        api.store.update(with_meta(made[1], owner_references=()))
         api.store.delete(Toy, "team-a/x")
+        api.store.delete(Pod, "team-a/b")
         sim.run()
     assert (collector._present, collector._owners, collector._dependents) == (set(), {}, {})
 

@@ -262,6 +262,7 @@ def test_a_pod_that_never_finishes_runs_as_any_other() -> None:
     it.at(20)
     it.delete()
     assert it.at(28) == "gone"
+    assert (it.kubelet._next, it.kubelet._endless) == ({}, set())
 
 
 def test_pods_go_to_the_nodes_in_turn() -> None:
@@ -299,6 +300,30 @@ def test_a_node_that_is_back_soon_is_not_missed() -> None:
     it.kubelet.node_up("node-1")
     assert it.at(100) == "node-1 Running ready"
     assert len(it.events()) == 4
+
+
+def test_each_time_a_node_is_down_counts_for_itself() -> None:
+    """The first time's delay does not end the second's; saying it twice changes nothing."""
+    it = Cluster()
+    it.create()
+    it.at(10)
+    it.kubelet.node_down("node-1")
+    it.at(12)
+    it.kubelet.node_up("node-1")
+    it.at(20)
+    it.kubelet.node_down("node-1")
+    it.at(21)
+    it.kubelet.node_down("node-1")
+    assert [it.at(35.9), it.at(36)] == ["node-1 Running ready", "node-1 Running"]
+
+
+def test_a_pod_that_only_a_finalizer_holds_does_not_come_up() -> None:
+    """Deleted without grace on its way up, it stays what it was."""
+    it = Cluster()
+    it.create(finalizers=["one"])
+    it.at(2)
+    it.delete(grace_period_seconds=0)
+    assert it.at(100) == "node-1 Pending terminating"
 
 
 def test_a_deleted_pod_of_a_node_that_is_down_stays() -> None:

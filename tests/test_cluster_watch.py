@@ -153,6 +153,16 @@ def test_a_stopped_watch_is_told_nothing() -> None:
     assert (_said(got), held.take(), held.stopped, live.stopped) == (["ADDED a@1"], [], True, True)
 
 
+def test_stopped_watches_are_let_go() -> None:
+    """A client that opens watches again and again does not make every write slower."""
+    _, api = server()
+    for name in "abc":
+        api.watch("me", Toy).stop()
+        api.store.create(toy(name))
+    assert api.store._shelf(Toy).history._watches == {"": []}
+    assert len(api._watches) == 1
+
+
 def test_a_watch_stopped_by_what_it_held_is_told_no_more() -> None:
     """The rest of what was held is gone too."""
     kept = store()
