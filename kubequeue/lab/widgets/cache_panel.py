@@ -24,10 +24,10 @@ class CachePanel(w.VBox):  # type: ignore[misc]  # ipywidgets ships no types
 
     >>> panel = CachePanel(lag=6)
     >>> panel
-    CachePanel: 1 worker more was asked for, and 1 Pod was created. 3 rounds left the group alone.
+    CachePanel: 1 worker more was asked for, and 1 Pod was created. 2 rounds left the group alone.
     >>> panel.memory.value = False
     >>> panel
-    CachePanel: 1 worker more was asked for, and 4 Pods were created: 3 too many.
+    CachePanel: 1 worker more was asked for, and 3 Pods were created: 2 too many.
     """
 
     def __init__(self, lag: int = 6) -> None:
