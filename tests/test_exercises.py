@@ -145,6 +145,29 @@ WRONG: dict[str, list[Any]] = {
             write(read().version + n, {**read().labels, "checked": "yes"}) for n in range(5)
         ),
     ],
+    "04/surplus": [(1, 1), (5, 1), [4, 2]],
+    "04/met": [
+        lambda action, found, age: found == "nothing" if action == "delete" else found != "nothing",
+        lambda action, found, age: (found == "nothing") == (action == "delete") or age > 30,
+        lambda action, found, age: found == "a Pod" or age >= 30,
+    ],
+    "04/resume": [
+        lambda recorded, rounds: recorded + 30,
+        lambda recorded, rounds: next((at for at in rounds if at >= recorded + 30), None),
+        lambda recorded, rounds: rounds[-1],
+    ],
+    "04/memory": [
+        lambda wanted, cached, records, now: (max(wanted - len(cached), 0), []),
+        lambda wanted, cached, records, now: (
+            (0, set(records) - cached)
+            if set(records) - cached
+            else (max(wanted - len(cached), 0), [])
+        ),
+        lambda wanted, cached, records, now: (
+            max(wanted - len(cached | set(records)), 0),
+            records,
+        ),
+    ],
 }
 
 
@@ -168,6 +191,10 @@ def test_a_wrong_answer_is_told_what_is_missing(
         ("03/order", 5),
         ("03/order", ""),
         ("03/order", ["A", "B"]),
+        ("04/surplus", 4),
+        ("04/surplus", ("4", 1)),
+        ("04/memory", lambda wanted, cached, records, now: wanted - len(cached)),
+        ("04/memory", lambda wanted, cached, records, now: (1, 2)),
     ],
 )
 def test_an_answer_of_the_wrong_form_costs_no_hint(

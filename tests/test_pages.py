@@ -76,11 +76,13 @@ def test_lessons_and_glossary_use_the_same_chinese(path: Path) -> None:
 def test_the_plans_add_up() -> None:
     """The minutes of each plan are those of its heading, and a lesson takes what it says."""
     text = read(NOTEBOOKS / "for-teachers.md")
-    _, short, long, *_ = re.split(r"^## ", text, flags=re.M)
+    _, short, long, second, *_ = re.split(r"^## ", text, flags=re.M)
     assert short.startswith("In 90 minutes")
     assert sum(int(row[0]) for row in rows(short)) == 90
     assert long.startswith("In half a day")
     assert sum(int(row[0]) for row in rows(long)) == 210
+    assert second.startswith("In a second half-day")
+    assert sum(int(row[0]) for row in rows(second)) == 150
     for path in lesson_paths():
-        planned = [int(row[0]) for row in rows(long) if path.name in row[1]]
+        planned = [int(row[0]) for row in rows(long) + rows(second) if path.name in row[1]]
         assert planned == [about(path)["minutes"]]

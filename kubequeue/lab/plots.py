@@ -8,6 +8,7 @@ from kubequeue.lab.gantt import gantt, workers_and_objects
 from kubequeue.lab.keyline import key_timeline
 from kubequeue.lab.picture import Picture, new_figure
 from kubequeue.lab.topology import topology
+from kubequeue.lab.written_and_seen import written_and_seen
 
 __all__ = [
     "Picture",
@@ -18,4 +19,5 @@ __all__ = [
     "new_figure",
     "topology",
     "workers_and_objects",
+    "written_and_seen",
 ]

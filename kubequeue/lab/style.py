@@ -53,6 +53,12 @@ def text_colour(colour: str) -> str:
     return "white" if colour in _DARK else _INK_ON_COLOUR
 
 
+def pale(colour: str, strength: float) -> str:
+    """The colour on white paper at a strength from 0 to 1, without letting anything through."""
+    parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(255 + (part - 255) * strength):02X}" for part in parts)
+
+
 def title(ax: Axes, sentence: str, above_marks: bool = False) -> None:
     """A sentence above the plot, at the left, that says what to see."""
     pad = 24 if above_marks else 9

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import nbformat
@@ -309,4 +310,33 @@ def test_the_conflict_stepper(show: Shown, hand: Hand) -> None:
     says(lesson, "Nobody has read it yet.")
     hand.slide(lesson.find("kq-slider"), 4)
     says(lesson, "the operator's status: version 1 becomes 2")
+    lesson.assert_clean()
+
+
+def test_the_cache_panel(show: Shown, hand: Hand) -> None:
+    """The lag and each switch: sentence, table and time lines follow."""
+    lesson = show("from kubequeue.lab.widgets import CachePanel\nCachePanel(lag=6)")
+    facts, lines = lesson.find("kq-facts"), lesson.find("kq-seen")
+    says(lesson, "1 Pod was created. 2 rounds left the group alone.")
+    expect(lines.locator("svg")).to_have_attribute("aria-label", re.compile("^Time lines: "))
+    hand.slide(lesson.find("kq-lag"), 36)
+    says(lesson, "2 Pods were created: 1 too many.")
+    expect(facts).to_contain_text("longest gap (s)")
+    hand.slide(lesson.find("kq-lag"), 0)
+    expect(facts).to_contain_text("longest gap (s)0")
+    hand.slide(lesson.find("kq-lag"), 6)
+    hand.press(lesson.find("kq-memory"))
+    says(lesson, "3 Pods were created: 2 too many.")
+    expect(lines).to_contain_text("nothing is remembered")
+    lesson.screenshot(f"cache-panel-{name(hand)}", lesson.find("kq-cache-panel"))
+    hand.press(lesson.find("kq-memory"))
+    for control, words in (
+        ("kq-vanish", "timed out"),
+        ("kq-lose-answer", "answer lost"),
+        ("kq-crash", "lost"),
+    ):
+        hand.press(lesson.find(control))
+        expect(lines).to_contain_text(words)
+        hand.press(lesson.find(control))
+        says(lesson, "1 Pod was created. 2 rounds left the group alone.")
     lesson.assert_clean()

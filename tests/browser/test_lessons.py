@@ -34,7 +34,7 @@ def test_a_notebook_runs_in_jupyterlab(open_lesson: Open, name: str) -> None:
 
 def keep_a_picture_of_each_widget(lesson: Lesson, number: str) -> None:
     """A screenshot of every widget, as the lesson shows it first."""
-    for kind in ("stepper", "panel", "counter", "quiz"):
+    for kind in ("stepper", "panel", "cache-panel", "counter", "quiz"):
         for which, widget in enumerate(lesson.find(f"kq-{kind}").all(), start=1):
             lesson.screenshot(f"{number}-{kind}-{which}", widget)
 

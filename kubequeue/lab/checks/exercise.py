@@ -17,7 +17,7 @@ from kubequeue.lab.checks.guard import (
     shown,
 )
 
-LESSONS = ("01", "02", "03", "05")
+LESSONS = ("01", "02", "03", "04", "05")
 
 
 @dataclass(frozen=True, slots=True)
