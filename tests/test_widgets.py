@@ -9,6 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from widget_parts import find, press
 
 from kubequeue import InvalidArgumentError
 from kubequeue.lab.history import History
@@ -23,20 +24,6 @@ from kubequeue.lab.workload import WAITS, create_clusters
 
 A, B, C, D = (f"default/{letter}" for letter in "abcd")
 SCRIPT = (("add", A), ("burst", A, B, A), ("add_after", C, 10), ("add_with_priority", D, 5))
-
-
-def find(widget: Any, name: str) -> Any:
-    """The one widget inside of ``widget`` that has this class."""
-    inside = [widget]
-    for each in inside:
-        inside.extend(getattr(each, "children", ()))
-    (found,) = [each for each in inside if name in getattr(each, "_dom_classes", ())]
-    return found
-
-
-def press(widget: Any, name: str) -> None:
-    """Click a button as the browser does."""
-    find(widget, name).click()
 
 
 def sentence(stepper: QueueStepper) -> str:

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import re
-import time
 from html import unescape
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from widget_parts import find
 
 from kubequeue import InvalidArgumentError
-from kubequeue.lab import late_cache
 from kubequeue.lab.widgets import CachePanel
-
-
-def find(widget: Any, name: str) -> Any:
-    """The one widget inside of ``widget`` that has this class."""
-    inside = [widget]
-    for each in inside:
-        inside.extend(getattr(each, "children", ()))
-    (found,) = [each for each in inside if name in getattr(each, "_dom_classes", ())]
-    return found
 
 
 def said(panel: CachePanel) -> str:
@@ -96,14 +86,3 @@ def test_a_lag_of_the_wrong_kind_is_refused(lag: Any) -> None:
     """A slider has its bounds."""
     with pytest.raises(InvalidArgumentError, match="a whole number from 0 to 36"):
         CachePanel(lag=lag)
-
-
-def test_a_redraw_takes_less_than_a_picture_of_a_film() -> None:
-    """Twenty milliseconds of this thread for the first showing of a story, at best of some."""
-    panel, taken = CachePanel(lag=6), []
-    for lag in range(7, 19):
-        late_cache.tell.cache_clear()
-        begun = time.thread_time()
-        panel.lag.value = lag
-        taken.append(time.thread_time() - begun)
-    assert min(taken) < 0.020

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from test_topology import pair
-from test_widgets import find, parsed, press
+from test_widgets import parsed
+from widget_parts import find, press
 
 from kubequeue import InvalidArgumentError
 from kubequeue.lab.conflict import CACHE, OPERATOR, SERVER, TRIES, USER, WRITERS, ConflictRun

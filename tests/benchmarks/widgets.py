@@ -1,6 +1,7 @@
-"""What the queue stepper costs: a redraw with fifty keys, a step back, and two thousand states.
+"""What widgets cost: a redraw of the stepper with fifty keys, a step back, two thousand states; and
+one redraw each of the cache panel, the live topology and the conflict stepper.
 
-    python tests/benchmarks/stepper.py [--repeats 3]
+    python tests/benchmarks/widgets.py [--repeats 3]
 
 Processor time and memory of the kernel alone; what a browser takes to paint is measured there
 (`make browser` notes it in build/screenshots/paint.txt).
@@ -15,7 +16,9 @@ import tracemalloc
 from collections.abc import Callable
 
 from kubequeue.lab.history import Act
-from kubequeue.lab.widgets import QueueStepper
+from kubequeue.lab.late_cache import tell
+from kubequeue.lab.widgets import CachePanel, ConflictStepper, LiveTopology, QueueStepper
+from kubequeue.lab.world import World
 
 KEYS = [f"default/cluster-{number:02}" for number in range(50)]
 STATES = 2_000
@@ -71,6 +74,36 @@ def memory() -> None:
     print(f"  kept {kept / 1e6:7.2f} MB   peak {peak / 1e6:7.2f} MB")
 
 
+def others(repeats: int) -> None:
+    """A redraw of each of the other widgets, with something new in it each time."""
+    world = World(reconcile_concurrency=4)
+    for number in range(100):
+        world.create(f"cluster-{number}")
+    world.run(until=20)
+    topology, conflict = LiveTopology(world.sim.trace, world.operator), ConflictStepper()
+    panel = CachePanel(lag=6)
+
+    def turn(number: int) -> None:
+        tell.cache_clear()
+        panel.lag.value = 7 + number
+
+    moves: dict[str, Callable[[int], object]] = {
+        "cache panel, a new run": turn,
+        "live topology, 100 clusters": topology.show,
+        "conflict stepper": conflict.show,
+    }
+    print(f"One redraw of other widgets, least of {10 * repeats}")
+    for name, move in moves.items():
+        taken = []
+        for number in range(10 * repeats):
+            started = time.process_time()
+            move(number % 10)
+            taken.append(time.process_time() - started)
+        print(
+            f"  {name:30} {min(taken) * 1e3:7.2f} ms  median {sorted(taken)[len(taken) // 2] * 1e3:7.2f}"
+        )
+
+
 def main() -> None:
     """Everything, in about a minute."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
@@ -79,6 +112,7 @@ def main() -> None:
     for states in (300, STATES):
         redraws(states, chosen.repeats)
     memory()
+    others(chosen.repeats)
 
 
 if __name__ == "__main__":
