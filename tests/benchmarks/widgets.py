@@ -99,9 +99,8 @@ def others(repeats: int) -> None:
             started = time.process_time()
             move(number % 10)
             taken.append(time.process_time() - started)
-        print(
-            f"  {name:30} {min(taken) * 1e3:7.2f} ms  median {sorted(taken)[len(taken) // 2] * 1e3:7.2f}"
-        )
+        middle = sorted(taken)[len(taken) // 2] * 1e3
+        print(f"  {name:30} {min(taken) * 1e3:7.2f} ms  median {middle:7.2f} ms")
 
 
 def main() -> None:
