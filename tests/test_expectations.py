@@ -57,9 +57,7 @@ class Memory:
     def __init__(self, seed: int = 0, **rules: Any) -> None:
         self.sim = Simulation(seed)
         self.reader = Reader()
-        self.kept = RayClusterScaleExpectation(
-            self.sim, self.reader, ExpectationRules(**rules)
-        )
+        self.kept = RayClusterScaleExpectation(self.sim, self.reader, ExpectationRules(**rules))
 
     def expect(self, pod: str, action: ScaleAction, group: str = "small") -> None:
         """Record a write."""

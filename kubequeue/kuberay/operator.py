@@ -43,6 +43,9 @@ LEADER_ELECTION = LeaderElection(
 )
 """KubeRay's lease: 15 s, renewed within 10 s, tried each 2 s, and not given back at a stop."""
 
+RULES = ExpectationRules()
+"""How v1.7.0 judges its expectations."""
+
 _NEWS = or_(generation_changed, labels_changed, annotations_changed)
 
 
@@ -120,7 +123,7 @@ def start_operator(
     burst: int = 200,
     watch_namespace: str = "",
     leader_election: bool | LeaderElection = True,
-    expectations: ExpectationRules | None = ExpectationRules(),
+    expectations: ExpectationRules | None = RULES,
     dashboards: Dashboards | None = None,
     options: Options | None = None,
     lag: Seconds = 0.0,

@@ -43,7 +43,10 @@ def list_pods(tools: Tools, cluster: RayCluster, **labels: str) -> list[Pod]:
     """
     names = {"node_type": NODE_TYPE, "group": GROUP}
     wanted = {CLUSTER: cluster.metadata.name} | {names[n]: value for n, value in labels.items()}
-    return list(tools.client.list(Pod, cluster.metadata.namespace, labels=wanted))
+    pods = list(tools.client.list(Pod, cluster.metadata.namespace, labels=wanted))
+    if tools.options.drawn_list_order:
+        tools.sim.stream("kuberay/list_order").shuffle(pods)
+    return pods
 
 
 def delete_all_pods(tools: Tools, cluster: RayCluster, **labels: str) -> Steps[list[Pod]]:

@@ -34,6 +34,8 @@ class Options:
             (ENABLE_RANDOM_POD_DELETE).
         job_status_check_timeout_seconds: a RayJob fails when its dashboard does not answer for so
             long (RAYJOB_STATUS_CHECK_TIMEOUT_SECONDS).
+        drawn_list_order: draw the order in which a round finds Pods, and so which ones it deletes.
+            Go's cache promises none; here it is that of their names unless this is set.
         version: what is noted on Pods and clusters; another one skips the next Recreate.
     """
 
@@ -41,6 +43,7 @@ class Options:
     deterministic_head_pod_name: bool = False
     enable_random_pod_delete: bool = False
     job_status_check_timeout_seconds: float = 300.0
+    drawn_list_order: bool = False
     version: str = "v1.7.0"
 
 
