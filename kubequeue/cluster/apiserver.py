@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from simpy.events import Event, Timeout
 
 from kubequeue.cluster.duration import Seconds, drawn_ns
-from kubequeue.cluster.metadata import NamespacedName
+from kubequeue.cluster.metadata import NamespacedName, as_key
 from kubequeue.cluster.objects import KINDS, T
 from kubequeue.cluster.rbac import RBAC
 from kubequeue.cluster.store import ObjectList, Store
@@ -190,7 +190,7 @@ class APIServer:
         if self._rbac is None:
             return
         resource = self.store.resource(kind)
-        namespace, name = NamespacedName.parse(key) if isinstance(key, str) else key
+        namespace, name = as_key(key)
         part = "/status" if verb == "update_status" else ""
         word = "update" if part else verb
         if not self._rbac.allows(user, word, resource.kind + part, namespace):

@@ -44,11 +44,9 @@ def _period(pod: Pod, grace: float | None) -> float:
     return 1.0 if asked < 0 else asked
 
 
-def _shortened(pod: Pod, grace: float | None, now: float) -> Mark | None:
+def _shortened(pod: Pod, grace: float | None, now: float) -> Mark:
     meta = pod.metadata
-    period = meta.deletion_grace_period_seconds
-    if not period:
-        return None
+    period = meta.deletion_grace_period_seconds or 0.0
     asked = period if grace is None else 1.0 if grace < 0 else grace
     if asked >= period:
         return PENDING
@@ -60,13 +58,13 @@ def _shortened(pod: Pod, grace: float | None, now: float) -> Mark | None:
 
 def mark_as_deleting(obj: Object, now: float) -> Mark:
     """What to write when only finalizers keep an object; empty when it is marked already."""
-    meta = obj.metadata
-    mark: Mark = {"deletion_timestamp": now, "deletion_grace_period_seconds": 0.0}
-    if meta.deletion_timestamp is None:
-        return mark | {"generation": meta.generation + 1}
-    if meta.deletion_timestamp > now:
-        return mark
-    return {} if meta.deletion_grace_period_seconds == 0 else {"deletion_grace_period_seconds": 0.0}
+    if obj.metadata.deletion_timestamp is not None:
+        return {}
+    return {
+        "deletion_timestamp": now,
+        "deletion_grace_period_seconds": 0.0,
+        "generation": obj.metadata.generation + 1,
+    }
 
 
 def ends_with_update(old: Object, finalizers: tuple[str, ...]) -> bool:

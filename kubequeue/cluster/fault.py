@@ -6,7 +6,7 @@ import random
 from types import TracebackType
 from typing import Any
 
-from kubequeue.cluster.metadata import NamespacedName
+from kubequeue.cluster.metadata import NamespacedName, as_key
 from kubequeue.errors import APIError, InvalidArgumentError
 
 
@@ -36,7 +36,7 @@ class Fault:
             raise InvalidArgumentError("share", share, "a part of the calls, above 0 and up to 1")
         self.verb = verb
         self.kind = kind
-        self.key = NamespacedName.parse(key) if isinstance(key, str) else key
+        self.key = None if key is None else as_key(key)
         self.delay_ns = delay_ns
         self.error = error
         self.loses_answer = loses_answer
@@ -70,9 +70,7 @@ class Fault:
         """Whether it strikes this call, and if so, count it."""
         if not (self.active and verb == self.verb and self.kind in (None, kind)):
             return False
-        if self.key is not None and self.key != (
-            NamespacedName.parse(key) if isinstance(key, str) else key
-        ):
+        if self.key is not None and (key is None or as_key(key) != self.key):
             return False
         if self._share is not None and self._draw() >= self._share:
             return False

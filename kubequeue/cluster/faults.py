@@ -71,8 +71,7 @@ class FaultyServer(APIServer):
         error = UnavailableError() if error is None else error
         if not isinstance(error, APIError):
             raise InvalidArgumentError("error", error, "an APIError, as a server would answer")
-        once = 1 if share is None else None
-        return self._add("fail", verb, kind, times or once, share, key, error=error)
+        return self._add("fail", verb, kind, _once(times, share), share, key, error=error)
 
     def slow(
         self,
@@ -108,8 +107,8 @@ class FaultyServer(APIServer):
         The rest is as in `fail`; a read or a watch has no answer worth losing.
         """
         check_verb("lose_answer", verb, WRITES)
-        once = 1 if share is None else None
-        return self._add("lose_answer", verb, kind, times or once, share, key, loses_answer=True)
+        times = _once(times, share)
+        return self._add("lose_answer", verb, kind, times, share, key, loses_answer=True)
 
     def watch(
         self, user: str, kind: type[Any], namespace: str = "", resource_version: str = ""
@@ -168,3 +167,8 @@ class FaultyServer(APIServer):
         if lost:
             raise ServerTimeoutError()
         return answer
+
+
+def _once(times: int | None, share: float | None) -> int | None:
+    """How often a fault strikes that was given neither: once."""
+    return 1 if times is None and share is None else times

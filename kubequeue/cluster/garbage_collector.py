@@ -91,12 +91,9 @@ class GarbageCollector:
         kind, key, uid = dependent
         owners = self._owners.get(uid, ())
         solid = tuple(owner for owner in owners if owner.uid in self._present)
-        if not owners or len(solid) == len(owners):
-            return
         if solid:
             self._store.patch(kind, key, lambda obj: _owned_by(obj, solid))
-            return
-        if self._store.get(kind, key).metadata.deletion_timestamp is None:
+        elif owners:
             self._store.delete(kind, key, uid=uid)
 
 

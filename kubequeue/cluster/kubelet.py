@@ -17,6 +17,7 @@ from kubequeue.cluster.metadata import NamespacedName, ObjectMeta
 from kubequeue.cluster.nodes import Nodes
 from kubequeue.cluster.objects import Node, NodeStatus, Pod, PodStatus, key_of
 from kubequeue.cluster.watch import DELETED, WatchEvent
+from kubequeue.errors import InvalidArgumentError
 from kubequeue.sim import Simulation, to_ns
 
 
@@ -87,11 +88,15 @@ class Kubelet:
     def end_container(self, key: Key) -> None:
         """The main container ends, another goes on: the Pod stays Running and is not ready.
 
-        With the restart policy Always the container is started again, and is ready in time.
+        With the restart policy Always the container is started again, and is ready in time. Raises
+        `InvalidArgumentError` when the Pod is not Running.
         """
         pod = self._store.get(Pod, key)
+        if pod.status.phase != "Running":
+            phase = f"the phase of {key_of(pod)}"
+            raise InvalidArgumentError(phase, pod.status.phase, "Running: only that can end")
         restarts = pod.spec.restart_policy == "Always"
-        if restarts:
+        if restarts and pod.metadata.deletion_timestamp is None:
             self._next.pop(pod.metadata.uid, None)
             self._begin(pod, "ready", lambda: self._start() + self._ready(), self._make_ready)
         self._write_status(pod, ready=False, terminated=not restarts)
@@ -112,9 +117,9 @@ class Kubelet:
         Deleted ones stay Terminating, and no new ones come. Raises `InvalidArgumentError` for a
         node that there is not.
         """
-        self._nodes.take_down(node)
+        since = self._nodes.take_down(node)
         self._set_node_ready(node, False)
-        after_ns(self._sim, self._lost_after(), lambda: self._lose(node))
+        after_ns(self._sim, self._lost_after(), lambda: self._lose(node, since))
 
     def node_up(self, node: str) -> None:
         """The node is back: what it has to do it begins anew. Costs O(Pods)."""
@@ -134,8 +139,6 @@ class Kubelet:
     def _look(self, pod: Pod) -> None:
         """Begin the step that is next for the Pod, unless it has begun already."""
         status = pod.status
-        if pod.spec.node_name in self._nodes.down:
-            return
         if pod.metadata.deletion_timestamp is not None:
             self._terminate(pod)
         elif not pod.spec.node_name:
@@ -144,6 +147,8 @@ class Kubelet:
             self._begin(pod, "start", self._start, self._run)
         elif status.phase == "Running" and not (status.ready or status.terminated):
             self._begin(pod, "ready", self._ready, self._make_ready)
+        else:
+            self._next.pop(pod.metadata.uid, None)
 
     def _terminate(self, pod: Pod) -> None:
         """Stop the containers within the grace period; a shorter one begins anew."""
@@ -152,11 +157,16 @@ class Kubelet:
             grace = to_ns(meta.deletion_grace_period_seconds, "grace_period_seconds")
             step = ("terminate", meta.deletion_timestamp)
             self._begin(pod, step, lambda: min(self._termination(), grace), self._remove)
+        else:
+            self._next.pop(meta.uid, None)
 
     def _begin(
         self, pod: Pod, step: object, takes: Callable[[], int], end: Callable[[Pod], object]
     ) -> None:
-        """Let a step take its time; it ends only if the Pod has not gone another way by then."""
+        """Let a step take its time.
+
+        It comes to nothing when the Pod has gone another way by then, or its node is down.
+        """
         uid, key = pod.metadata.uid, key_of(pod)
         if self._next.get(uid, (None,)) == (step,):
             return
@@ -187,16 +197,15 @@ class Kubelet:
 
     def _remove(self, pod: Pod) -> None:
         if pod.metadata.uid not in self._endless:
-            uid = pod.metadata.uid
-            self._store.delete(Pod, key_of(pod), uid=uid, grace_period_seconds=0)
+            self._store.delete(Pod, key_of(pod), grace_period_seconds=0)
 
     def _write_status(self, pod: Pod, **changes: Any) -> None:
         status: PodStatus = replace(pod.status, **changes)
         self._store.update_status(replace(pod, status=status))
 
-    def _lose(self, node: str) -> None:
+    def _lose(self, node: str, since: int) -> None:
         """The node controller finds that a node has been silent for too long."""
-        if node in self._nodes.down:
+        if self._nodes.down.get(node) == since:
             for pod in self._store.list(Pod).items:
                 if pod.spec.node_name == node and pod.status.ready:
                     self._write_status(pod, ready=False)

@@ -6,7 +6,7 @@ Mirrors what etcd and the watch cache are to apiserver v0.36, pkg/storage.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any
@@ -18,7 +18,8 @@ from kubequeue.cluster.watch import ADDED, DELETED, History, Watch, WatchEvent
 from kubequeue.errors import InvalidArgumentError, NoKindMatchError, ServerTimeoutError
 from kubequeue.sim import Simulation
 
-any_replace: Any = replace
+_any_replace: Any = replace
+NO_PARTS: Mapping[str, Any] = {}
 by_key = attrgetter("metadata.namespace", "metadata.name")
 
 
@@ -81,11 +82,24 @@ class Ledger:
             known = tuple(shelf.resource.kind for shelf in self._shelves.values())
             raise NoKindMatchError(name, getattr(kind, "group", ""), known) from None
 
-    def _write(self, type_: str, shelf: Shelf, obj: T, **metadata: Any) -> T:
-        """One write: the next version, the object, the event, and whoever watches."""
+    def _write(
+        self,
+        type_: str,
+        shelf: Shelf,
+        obj: T,
+        parts: Mapping[str, Any] = NO_PARTS,
+        *,
+        tell: bool = True,
+        **metadata: Any,
+    ) -> T:
+        """One write: the next version, the object, the event, and whoever watches.
+
+        ``parts`` are a new spec or status, ``metadata`` is what is new in there. Without ``tell``
+        the event goes out with that of the next write.
+        """
         self._version += 1
         meta = replace(obj.metadata, resource_version=str(self._version), **metadata)
-        obj = any_replace(obj, metadata=meta)
+        obj = _any_replace(obj, metadata=meta, **parts)
         if type_ == DELETED:
             del shelf.spaces[meta.namespace][meta.name]
         else:
@@ -93,7 +107,7 @@ class Ledger:
         event = WatchEvent(type_, obj, self._sim.now_ns)
         shelf.history.append(self._version, event)
         self._outbox.append((shelf.history, self._version, event))
-        if not self._sending:
+        if tell and not self._sending:
             self._send_all()
         return obj
 

@@ -40,6 +40,11 @@ class NamespacedName(NamedTuple):
         return cls(namespace, name)
 
 
+def as_key(key: NamespacedName | str) -> NamespacedName:
+    """A key, be it given as one or as its text; raises as `NamespacedName.parse` does."""
+    return key if isinstance(key, NamespacedName) else NamespacedName.parse(key)
+
+
 class ReadOnlyMap(dict[str, str]):
     """Labels, annotations or a selector: a dict that cannot be changed, so it can be shared.
 

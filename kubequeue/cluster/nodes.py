@@ -11,7 +11,7 @@ class Nodes:
     """Some nodes, served in turn; those that are down are passed over.
 
     >>> nodes = Nodes(["a", "b", "c"])
-    >>> nodes.take_down("b")
+    >>> _ = nodes.take_down("b")
     >>> [nodes.choose() for _ in range(3)]
     ['a', 'c', 'a']
     """
@@ -20,18 +20,23 @@ class Nodes:
         self.names = tuple(names)
         if isinstance(names, str) or not self.names or len(set(self.names)) < len(self.names):
             raise InvalidArgumentError("nodes", names, "one name or more, each once")
-        self.down: set[str] = set()
+        self.down: dict[str, int] = {}
+        self._times_down = 0
         self._turn = 0
 
-    def take_down(self, name: str) -> None:
-        """The node is down from now on. Raises `InvalidArgumentError` for no node of these."""
+    def take_down(self, name: str) -> int:
+        """The node is down from now on; gives a number that tells this time from others.
+
+        Raises `InvalidArgumentError` for no node of these.
+        """
         self._check(name)
-        self.down.add(name)
+        self._times_down += 1
+        return self.down.setdefault(name, self._times_down)
 
     def bring_up(self, name: str) -> None:
         """The node is up from now on. Raises `InvalidArgumentError` for no node of these."""
         self._check(name)
-        self.down.discard(name)
+        self.down.pop(name, None)
 
     def choose(self) -> str:
         """The next node that is up; empty when none is. Costs O(nodes)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,9 +24,9 @@ class Rule:
     False
     """
 
-    verbs: tuple[str, ...]
-    kinds: tuple[str, ...]
-    namespaces: tuple[str, ...] = ("*",)
+    verbs: Sequence[str]
+    kinds: Sequence[str]
+    namespaces: Sequence[str] = ("*",)
 
     def __post_init__(self) -> None:
         for name in ("verbs", "kinds", "namespaces"):
@@ -47,7 +47,7 @@ class Rule:
         )
 
 
-def _covers(entries: tuple[str, ...], wanted: str) -> bool:
+def _covers(entries: Sequence[str], wanted: str) -> bool:
     return "*" in entries or wanted in entries
 
 

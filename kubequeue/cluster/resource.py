@@ -23,9 +23,10 @@ _LABEL_RULE = (
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A kind as the server sees it: ``name`` is ``rayclusters``, ``full_name`` has its group."""
+    """A kind as the server sees it: ``name`` is ``rayclusters``, full names have its group."""
 
     kind: str
+    full_kind: str
     name: str
     group: str
     full_name: str
@@ -49,9 +50,16 @@ class Resource:
             )
         plural = getattr(kind, "plural", f"{name.lower()}s")
         group = getattr(kind, "group", "")
-        full_name = f"{plural}.{group}" if group else plural
-        namespaced = getattr(kind, "namespaced", True)
-        return cls(name, plural, group, full_name, namespaced, _default(kind, parts["status"]))
+        suffix = f".{group}" if group else ""
+        return cls(
+            kind=name,
+            full_kind=name + suffix,
+            name=plural,
+            group=group,
+            full_name=plural + suffix,
+            namespaced=getattr(kind, "namespaced", True),
+            first_status=_default(kind, parts["status"]),
+        )
 
     def check_new(self, meta: ObjectMeta) -> None:
         """Raise what Kubernetes raises for the metadata of an object that is to be created.
@@ -68,7 +76,7 @@ class Resource:
 
     def refuse(self, meta: ObjectMeta, field: str, problem: str) -> None:
         """Raise `InvalidError` for a field of an object of this kind."""
-        raise InvalidError(self.kind, meta.name, field, problem)
+        raise InvalidError(self.full_kind, meta.name, field, problem)
 
     def _check_namespace(self, meta: ObjectMeta) -> None:
         if not self.namespaced:

@@ -6,10 +6,16 @@ import random
 from collections.abc import Container, Iterator
 from typing import Any, Literal
 
-from kubequeue.cluster.metadata import NamespacedName, ObjectMeta
+from kubequeue.cluster.metadata import NamespacedName, ObjectMeta, as_key
 from kubequeue.cluster.resource import Resource
 from kubequeue.cluster.watch import History
-from kubequeue.errors import AlreadyExistsError, BadRequestError, ConflictError, NotFoundError
+from kubequeue.errors import (
+    AlreadyExistsError,
+    BadRequestError,
+    ConflictError,
+    InvalidError,
+    NotFoundError,
+)
 
 _NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _NAME_TRIES = 8
@@ -28,8 +34,7 @@ class Shelf:
 
     def find(self, key: NamespacedName | str) -> Any:
         """The object of a key. Raises `NotFoundError`. Costs O(1)."""
-        if not isinstance(key, NamespacedName):
-            key = NamespacedName.parse(key)
+        key = as_key(key)
         found = self.spaces.get(key.namespace, {}).get(key.name)
         if found is None:
             raise NotFoundError(self.resource.full_name, key.name)
@@ -88,7 +93,8 @@ def check_version(
     if given.resource_version == "":
         if needed:
             problem = "Invalid value: 0: must be specified for an update"
-            resource.refuse(present, "metadata.resourceVersion", problem)
+            name = present.name
+            raise InvalidError(resource.full_name, name, "metadata.resourceVersion", problem)
     elif given.resource_version != present.resource_version:
         raise ConflictError(resource.full_name, present.name)
 
@@ -129,8 +135,9 @@ def check_finalizers(resource: Resource, before: ObjectMeta, after: ObjectMeta) 
     """
     extra = [name for name in after.finalizers if name not in before.finalizers]
     if extra and before.deletion_timestamp is not None:
+        found = ", ".join(f'"{name}"' for name in sorted(set(extra)))
         problem = (
             "Forbidden: no new finalizers can be added if the object is being deleted, "
-            f"found new finalizers {sorted(extra)}"
+            f"found new finalizers []string{{{found}}}"
         )
         resource.refuse(after, "metadata.finalizers", problem)

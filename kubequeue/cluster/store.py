@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Generic, NamedTuple
 
 from kubequeue.cluster import deletion
-from kubequeue.cluster.ledger import Ledger, any_replace, by_key
+from kubequeue.cluster.ledger import Ledger, by_key
 from kubequeue.cluster.metadata import NamespacedName
 from kubequeue.cluster.objects import KINDS, Pod, T, key_of
 from kubequeue.cluster.shelf import (
@@ -30,7 +30,7 @@ from kubequeue.errors import (
     BadRequestError,
     ConflictError,
 )
-from kubequeue.sim import Simulation
+from kubequeue.sim import NANOSECONDS, Simulation, to_ns
 
 
 class ObjectList(NamedTuple, Generic[T]):
@@ -77,11 +77,11 @@ class Store(Ledger):
         name = meta.name or free_name(shelf.resource, meta.generate_name, space, self._names)
         if name in space:
             raise AlreadyExistsError(shelf.resource.full_name, name)
-        new: T = any_replace(obj, status=shelf.resource.first_status)
         return self._write(
             ADDED,
             shelf,
-            new,
+            obj,
+            {"status": shelf.resource.first_status},
             name=name,
             uid=new_uid(self._uids),
             generation=1,
@@ -118,8 +118,7 @@ class Store(Ledger):
         shelf, old = self._current(obj)
         if obj.status == old.status:
             return old
-        new: T = any_replace(old, status=obj.status)
-        return self._write(MODIFIED, shelf, new)
+        return self._write(MODIFIED, shelf, old, {"status": obj.status})
 
     def patch(self, kind: type[T], key: NamespacedName | str, change: Callable[[T], T]) -> T:
         """Change the object as it is now, as `update` would. Costs O(1).
@@ -159,16 +158,19 @@ class Store(Ledger):
         shelf = self._shelf(kind)
         obj: T = shelf.find(key)
         check_preconditions(shelf.resource, obj.metadata, uid, resource_version)
-        mark = deletion.graceful_mark(obj, grace_period_seconds, self._sim.now)
+        grace = grace_period_seconds
+        if grace is not None:
+            grace = to_ns(grace, "grace_period_seconds") / NANOSECONDS
+        mark = deletion.graceful_mark(obj, grace, self._sim.now)
         if mark is deletion.PENDING:
             return obj
         if mark is None and obj.metadata.finalizers:
             mark = deletion.mark_as_deleting(obj, self._sim.now)
+        waits = mark and mark.get("deletion_grace_period_seconds")
+        ends = not (obj.metadata.finalizers or waits)
         if mark:
-            obj = self._write(MODIFIED, shelf, obj, **mark)
-        if obj.metadata.finalizers or (mark and obj.metadata.deletion_grace_period_seconds):
-            return obj
-        return self._remove(shelf, obj)
+            obj = self._write(MODIFIED, shelf, obj, tell=not ends, **mark)
+        return self._write(DELETED, shelf, obj) if ends else obj
 
     def bind(self, key: NamespacedName | str, node_name: str) -> Pod:
         """Give a Pod its node; the generation stays. Mirrors ``BindingREST`` of Pods."""
@@ -181,9 +183,8 @@ class Store(Ledger):
         if node:
             why = f'pod {name} is already assigned to node "{node}"'
             raise ConflictError("pods/binding", name, why)
-        return self._write(
-            MODIFIED, shelf, replace(pod, spec=replace(pod.spec, node_name=node_name))
-        )
+        spec = replace(pod.spec, node_name=node_name)
+        return self._write(MODIFIED, shelf, pod, {"spec": spec})
 
     def _current(self, obj: T) -> tuple[Shelf, T]:
         """Where an object is and how it is now, when that is the object that was read."""
@@ -201,15 +202,11 @@ class Store(Ledger):
             for name in ("labels", "annotations", "owner_references", "finalizers")
             if getattr(after, name) != getattr(before, name)
         }
-        respecified = new.spec != old.spec
-        if not (wanted or respecified):
-            return old  # a write of what is there already is no write
-        if respecified:
+        parts: dict[str, Any] = {}
+        if new.spec != old.spec:
+            parts["spec"] = new.spec
             wanted["generation"] = before.generation + 1
-            old = any_replace(old, spec=new.spec)
-        if "finalizers" in wanted and deletion.ends_with_update(old, after.finalizers):
-            return self._remove(shelf, old, **wanted)
-        return self._write(MODIFIED, shelf, old, **wanted)
-
-    def _remove(self, shelf: Shelf, obj: T, **metadata: Any) -> T:
-        return self._write(DELETED, shelf, obj, **metadata)
+        if not wanted:
+            return old  # a write of what is there already is no write
+        ends = deletion.ends_with_update(old, after.finalizers)
+        return self._write(DELETED if ends else MODIFIED, shelf, old, parts, **wanted)

@@ -142,8 +142,9 @@ class History:
     def send(self, version: int, event: WatchEvent) -> None:
         """Hand an event to every watch that asked for its namespace. Costs O(those watches)."""
         for namespace in {"": 0, event.object.metadata.namespace: 1}:
-            watches = self._watches.get(namespace, ())
-            for watch in tuple(watches):
+            stopped = False
+            for watch in tuple(self._watches.get(namespace, ())):
                 watch.send(version, event)
-            if any(watch.stopped for watch in watches):
-                self._watches[namespace] = [w for w in watches if not w.stopped]
+                stopped = stopped or watch.stopped
+            if stopped:
+                self._watches[namespace] = [w for w in self._watches[namespace] if not w.stopped]
