@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,8 +11,13 @@ from simpy.events import Event
 
 from kubequeue import InvalidArgumentError, Simulation
 from kubequeue.cluster.apiserver import APIServer
-from kubequeue.cluster.objects import NamespacedName, Node, ObjectMeta, Pod, key_of
-from kubequeue.errors import CacheNotSyncedError, NotFoundError, UnknownNamespaceError
+from kubequeue.cluster.objects import NamespacedName, Node, ObjectMeta, OwnerReference, Pod, key_of
+from kubequeue.errors import (
+    CacheNotSyncedError,
+    NotFoundError,
+    UnavailableError,
+    UnknownNamespaceError,
+)
 from kubequeue.runtime.cache import Cache
 
 
@@ -74,8 +80,6 @@ def touch(rig: Rig, name: str, **labels: str) -> None:
 
 
 def _relabelled(meta: ObjectMeta, labels: dict[str, str]) -> ObjectMeta:
-    from dataclasses import replace
-
     return replace(meta, labels=labels)
 
 
@@ -190,7 +194,7 @@ def test_a_watch_broken_by_the_server_is_listed_anew() -> None:
     rig.store.create(pod("b"))
     rig.started()
     rig.advance(5)
-    rig.server.store.break_watches(Pod)
+    rig.server.break_watches(Pod)
     rig.store.delete(Pod, "default/b")
     rig.store.create(pod("c"))
     rig.told.events.clear()
@@ -267,8 +271,6 @@ def test_a_server_that_is_away_is_asked_again_and_again() -> None:
     def failing(*args: Any) -> Generator[Event, Any, Any]:
         asked.append(round(rig.sim.now, 3))
         if len(asked) < 4:
-            from kubequeue.errors import UnavailableError
-
             raise UnavailableError
         return (yield from real(*args))
 
@@ -286,3 +288,39 @@ def test_bad_options_are_refused(options: dict[str, Any]) -> None:
     """At once and in a sentence, not in the middle of a run."""
     with pytest.raises(InvalidArgumentError, match="expected"):
         Rig(**options)
+
+
+def test_an_index_of_one_s_own() -> None:
+    """As KubeRay's on the owner of a Pod: kept up to date, whenever it was added."""
+    rig = Rig()
+    rig.store.create(pod("a", node="n1"))
+    rig.started()
+    rig.pods.indexer.add_index("node", lambda obj: [obj.metadata.labels.get("node", "")])
+    rig.store.create(pod("b", node="n1"))
+    touch(rig, "a", node="n2")
+    rig.sim.settle()
+    on = [[p.metadata.name for p in rig.cache.index(Pod, "node", node)] for node in ("n1", "n2")]
+    assert on == [["b"], ["a"]]
+    rig.store.delete(Pod, "default/b")
+    rig.sim.settle()
+    assert list(rig.cache.index(Pod, "node", "n1")) == []
+    rig.pods.indexer._check()
+    with pytest.raises(InvalidArgumentError, match="one of \\['label', 'namespace', 'node'"):
+        rig.cache.index(Pod, "zone", "z1")
+    with pytest.raises(InvalidArgumentError, match="a name that no index has yet"):
+        rig.pods.indexer.add_index("owner", lambda obj: [])
+
+
+def test_reads_by_owner_and_by_labels_that_no_object_has() -> None:
+    """What is asked for in one namespace is not found in another."""
+    rig = Rig().started()
+    for namespace in ("red", "blue"):
+        owner = OwnerReference("Set", "s", f"uid-{namespace}")
+        meta = ObjectMeta("a", namespace, labels={"x": "1"}, owner_references=(owner,))
+        rig.store.create(Pod(meta))
+    rig.sim.settle()
+    assert [p.metadata.namespace for p in rig.cache.list(Pod, owner_uid="uid-red")] == ["red"]
+    assert rig.names(namespace="blue", owner_uid="uid-red") == []
+    assert rig.names(namespace="red", owner_uid="uid-red", labels={"x": "1"}) == ["a"]
+    assert rig.names(namespace="red", owner_uid="uid-red", labels={"x": "2"}) == []
+    assert rig.names(namespace="green", labels={"x": "1"}) == []

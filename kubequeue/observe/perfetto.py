@@ -51,7 +51,7 @@ def _complete(span: Span, tracks: _Tracks, now: float) -> dict[str, Any]:
     track = span.worker if span.kind == "round" else f"{span.kind} {span.key}"
     return {
         "ph": "X",
-        "name": str(span.key) if span.kind == "round" else span.kind,
+        "name": {"round": str(span.key), "call": span.worker}.get(span.kind, span.kind),
         "cat": span.kind,
         "ts": round(span.start * _MICROSECONDS, 3),
         "dur": round((end - span.start) * _MICROSECONDS, 3),

@@ -54,15 +54,17 @@ def sources_of(
         *(Watches(kind, enqueue_request_for_owner(for_)) for kind in owns),
         *watches,
     )
-    for source in sources:
-        check_kind(source.kind)
+    kinds(source.kind for source in sources)
     return sources
 
 
-def check_kind(kind: type[Any]) -> None:
-    """Raise `InvalidArgumentError` for what is no class of objects."""
-    if not (isinstance(kind, type) and isinstance(getattr(kind, "kind", None), str)):
-        raise InvalidArgumentError("the kind", kind, "a class of objects, such as Pod")
+def kinds(given: Iterable[type[Any]]) -> tuple[type[Any], ...]:
+    """What was given, once it is sure that each is a kind; else `InvalidArgumentError`."""
+    found = tuple(given)
+    for kind in found:
+        if not (isinstance(kind, type) and isinstance(getattr(kind, "kind", None), str)):
+            raise InvalidArgumentError("the kind", kind, "a class of objects, such as Pod")
+    return found
 
 
 @dataclass(slots=True)
@@ -87,7 +89,7 @@ class ManagedController:
 
     def prepare(self, sim: Simulation, cache: Cache, lifetime: Lifetime) -> None:
         """Make queue and workers, and have the informers fill the queue."""
-        self.queue = self.new_queue(sim, self.name)
+        self.queue = self.new_queue(lifetime.inside, self.name)
         self.controller = Controller(
             sim,
             self.queue,

@@ -6,10 +6,12 @@ Mirrors pkg/client/client.go of controller-runtime v0.24.1, as a manager builds 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from kubequeue.cluster.objects import NamespacedName, Object, T
 from kubequeue.runtime.cache import Cache
+from kubequeue.runtime.deadline import Deadline
 from kubequeue.runtime.limits import KUBERAY, RateLimits
 from kubequeue.runtime.observer import ClientObserver
 from kubequeue.runtime.restclient import Buckets, Calling, RESTClient
@@ -78,6 +80,13 @@ class Client:
     ) -> Sequence[T]:
         """The objects as the cache has them, in order of their keys. Raises as `Cache.get` does."""
         return self.cache.list(kind, namespace, labels, owner_uid)
+
+    def with_deadline(self, deadline: Deadline) -> Client:
+        """The same client, buckets included, that gives up a call which takes too long."""
+        other = copy(self)
+        other._rest = self._rest.with_deadline(deadline)
+        other.live = LiveReader(other._rest)
+        return other
 
     def close(self) -> None:
         """The process is gone: no call goes out any more, and whoever makes one waits for ever."""

@@ -51,12 +51,8 @@ class Delivery:
         Costs O(1), and an event for each time of delivery.
         """
         due = self._env.now + (self._draw() if late else 0)
-        line = self._line
-        if line:
-            line.append((max(due, line[-1][0]), thing))
-            return
-        line.append((due, thing))
-        if not self._paused:
+        self._line.append((due, thing))
+        if len(self._line) == 1 and not self._paused:
             self._timer.arm(due)
 
     def pause(self) -> None:

@@ -6,88 +6,36 @@ Mirrors tools/leaderelection/leaderelection.go of client-go v0.36.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
 from typing import Any
 
 from simpy.events import Event
 
 from kubequeue.cluster.objects import LeaseSpec
-from kubequeue.errors import APIError, ConflictError, InvalidArgumentError, NotFoundError
+from kubequeue.errors import (
+    APIError,
+    ConflictError,
+    NotFoundError,
+    ServerTimeoutError,
+)
 from kubequeue.runtime.client import Client
+from kubequeue.runtime.deadline import Deadline
+from kubequeue.runtime.leaderelectionconfig import JITTER_FACTOR, LeaderElection
 from kubequeue.runtime.leaselock import LeaseLock
 from kubequeue.runtime.lifetime import Lifetime
 from kubequeue.sim import NANOSECONDS, Simulation, to_ns
 
-JITTER_FACTOR = 1.2
+__all__ = ["LeaderElection", "LeaderElector"]
+
 Steps = Generator[Event, Any, None]
 Try = Generator[Event, Any, bool]
-
-
-@dataclass(frozen=True, slots=True)
-class LeaderElection:
-    """How replicas agree on who leads.
-
-    Attributes:
-        name, namespace: of the lease.
-        identity: who a replica is; empty has one drawn. Each process needs one of its own.
-        lease_duration: seconds that others wait after the last renewal that they saw.
-        renew_deadline: seconds for which the leader tries to renew before it gives up.
-        retry_period: seconds between two tries; those who do not lead add up to 1.2 times as much.
-        release_on_cancel: give the lease back when stopped, so that nobody has to wait for it.
-            (controller-runtime leaves that out unless asked, KubeRay does not ask.)
-
-    A call for the lease that is not answered in half of ``renew_deadline`` is given up.
-
-    Raises `InvalidArgumentError` as ``NewLeaderElector`` does: for a lease not longer than the
-    renew deadline, a renew deadline not longer than 1.2 retry periods, and durations of zero.
-    """
-
-    name: str = "ray-operator-leader"
-    namespace: str = "ray-system"
-    identity: str = ""
-    lease_duration: float = 15.0
-    renew_deadline: float = 10.0
-    retry_period: float = 2.0
-    release_on_cancel: bool = True
-
-    def __post_init__(self) -> None:
-        lease, renew, retry = (
-            to_ns(getattr(self, name), name)
-            for name in ("lease_duration", "renew_deadline", "retry_period")
-        )
-        if not self.name or not self.namespace:
-            raise InvalidArgumentError("the lease", (self.namespace, self.name), "both its names")
-        if retry <= 0:
-            raise InvalidArgumentError("retry_period", self.retry_period, "more than 0 seconds")
-        if renew <= JITTER_FACTOR * retry:
-            raise InvalidArgumentError(
-                "renew_deadline",
-                self.renew_deadline,
-                f"more than {JITTER_FACTOR} retry periods of {self.retry_period} s",
-            )
-        if lease <= renew:
-            raise InvalidArgumentError(
-                "lease_duration",
-                self.lease_duration,
-                f"longer than the renew deadline of {self.renew_deadline} s",
-            )
-
-    def identified(self, sim: Simulation, host: str) -> LeaderElection:
-        """With an identity: its own, or else host and a random part, new for each process.
-
-        Mirrors ``leader_election.go: NewResourceLock`` (controller-runtime v0.24.1).
-        """
-        if self.identity:
-            return self
-        drawn = sim.stream("leaderelection/identity").getrandbits(32)
-        return replace(self, identity=f"{host}_{drawn:08x}")
 
 
 class LeaderElector:
     """One replica's part in the election; `run` is its loop.
 
     Args:
-        sim, client, lifetime: what it lives in; its calls go out through the client.
+        sim, client, lifetime: what it lives in; its calls go out through the client, whose
+            deadline should be ``config.call_timeout``.
         config: the lease and the durations; with an identity.
         on_started_leading, on_stopped_leading: called once each, the second one also when it never
             led. Mirrors ``LeaderCallbacks``.
@@ -138,14 +86,14 @@ class LeaderElector:
             self._on_started()
             yield from self._renew()
             if config.release_on_cancel and self._cancelled.triggered:
-                yield from self._within(self._release(), config.renew_deadline)
+                yield from self._within(self._release(), self._sim.now + config.renew_deadline)
         self._on_stopped()
 
     def _acquire(self) -> Try:
         """Try until it works; False when cancelled. Mirrors ``acquire``."""
         retry = self._config.retry_period
         while not self._cancelled.triggered:
-            if (yield from self._try_in_time(self._config.renew_deadline / 2)):
+            if (yield from self._try_acquire_or_renew()):
                 return True
             pause = retry * (1 + JITTER_FACTOR * self._jitter.random())
             yield self._sim.sleep(pause) | self._cancelled
@@ -156,7 +104,7 @@ class LeaderElector:
         config = self._config
         while True:
             deadline = self._sim.now + config.renew_deadline
-            while not (yield from self._try_in_time(deadline - self._sim.now)):
+            while not (yield from self._within(self._try_acquire_or_renew(), deadline)):
                 left = deadline - self._sim.now
                 if left <= config.retry_period or self._cancelled.triggered:
                     yield self._sim.sleep(max(left, 0)) | self._cancelled
@@ -166,23 +114,13 @@ class LeaderElector:
             if self._cancelled.triggered:
                 return
 
-    def _try_in_time(self, seconds: float) -> Try:
-        """One try; False as well when no answer comes in time.
-
-        Mirrors the time-out that ``leader_election.go: NewResourceLock`` (controller-runtime
-        v0.24.1) sets for each call.
-        """
-        timeout = min(seconds, max(self._config.renew_deadline / 2, 1.0))
-        return (yield from self._within(self._try_acquire_or_renew(), timeout))
-
-    def _within(self, steps: Try, seconds: float) -> Try:
-        """What ``steps`` return, or False after so many seconds."""
-        process = self._lifetime.process(steps)
-        yield process | self._sim.sleep(seconds)
-        if process.triggered:
-            return bool(process.value)
-        self._lifetime.kill(process)
-        return False
+    def _within(self, steps: Try, deadline: float) -> Try:
+        """What ``steps`` return, or False at the ``deadline``."""
+        limit = Deadline(self._sim, self._lifetime, deadline - self._sim.now)
+        try:
+            return (yield from limit.limit(steps))
+        except ServerTimeoutError:
+            return False
 
     def _try_acquire_or_renew(self) -> Try:
         """Mirrors ``tryAcquireOrRenew``, step by step."""
@@ -195,7 +133,7 @@ class LeaderElector:
         if self.is_leader and self._is_valid(now_ns):
             # The fast path: nobody else can have changed the lease, so the last version will do.
             try:
-                yield from self._update(self._renewed(now_ns, self._record))
+                yield from self._update(self._next(now_ns, self._record))
                 return True
             except APIError:
                 pass
@@ -211,7 +149,7 @@ class LeaderElector:
             self._observe(record)
         if record.holder_identity and self._is_valid(now_ns) and not self.is_leader:
             return False
-        yield from self._update(self._renewed(now_ns, record))
+        yield from self._update(self._next(now_ns, record))
         return True
 
     def _update(self, record: LeaseSpec) -> Steps:
@@ -231,7 +169,7 @@ class LeaderElector:
         except APIError:
             return False
 
-    def _renewed(self, now_ns: int, old: LeaseSpec) -> LeaseSpec:
+    def _next(self, now_ns: int, old: LeaseSpec) -> LeaseSpec:
         """The record for this replica: since when it leads, and the how-manyth leader it is."""
         now = now_ns / NANOSECONDS
         since, transitions = now, old.lease_transitions + 1

@@ -34,6 +34,8 @@ class Lifetime:
         self._processes: dict[Process, None] = {}
         self._at_end: list[Callable[[], object]] = []
         self.ended = False
+        self.inside: Simulation = _Inside(sim, self)
+        """The same simulation as seen from inside: what is started through it ends with this."""
 
     def process(self, generator: Generator[Event, Any, Any]) -> Process:
         """Start a generator beside everything else, until it returns or this life ends."""
@@ -72,6 +74,20 @@ class Lifetime:
         later._ok, later._value = True, None
         later.callbacks.append(lambda _: _cut(process))
         self._sim.env.schedule(later, URGENT)
+
+
+class _Inside(Simulation):
+    """A view of a simulation, with all its state, whose processes belong to one life."""
+
+    __slots__ = ("_life",)
+
+    def __init__(self, sim: Simulation, life: Lifetime) -> None:
+        self.__dict__ = sim.__dict__
+        self._life = life
+
+    def process(self, generator: Generator[Event, Any, Any]) -> Process:
+        """As `Lifetime.process`."""
+        return self._life.process(generator)
 
 
 def _cut(process: Process) -> None:

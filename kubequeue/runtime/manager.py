@@ -12,9 +12,10 @@ from simpy.events import AllOf, Event, Process
 
 from kubequeue.cluster.duration import Seconds
 from kubequeue.errors import InvalidArgumentError
-from kubequeue.runtime.builder import ManagedController, NewQueue, Watches, check_kind, sources_of
+from kubequeue.runtime.builder import ManagedController, NewQueue, Watches, kinds, sources_of
 from kubequeue.runtime.cache import Cache
 from kubequeue.runtime.client import Client
+from kubequeue.runtime.deadline import Deadline
 from kubequeue.runtime.leaderelection import LeaderElection, LeaderElector
 from kubequeue.runtime.lifetime import Lifetime
 from kubequeue.runtime.limits import KUBERAY, RateLimits
@@ -139,14 +140,14 @@ class Manager:
             raise InvalidArgumentError("controller()", name, "every controller before start()")
         if not name or name in self.controllers:
             raise InvalidArgumentError("name", name, "a name that no controller here has yet")
-        for kind in (others := tuple(reads)):
-            check_kind(kind)
-        full_name = f"{self.name}/{name}" if self.name else name
-        sources = sources_of(for_, owns, watches, predicates)
-        made = ManagedController(
-            full_name, sources, others, reconcile, max_concurrent_reconciles, queue
+        made = self.controllers[name] = ManagedController(
+            f"{self.name}/{name}" if self.name else name,
+            sources_of(for_, owns, watches, predicates),
+            kinds(reads),
+            reconcile,
+            max_concurrent_reconciles,
+            queue,
         )
-        self.controllers[name] = made
         return made
 
     def start(self) -> None:
@@ -162,8 +163,9 @@ class Manager:
             self._lead()
             return
         election = self._leader_election.identified(self._sim, self.name or "operator")
+        client = self.client.with_deadline(Deadline(self._sim, self._life, election.call_timeout))
         self.elector = LeaderElector(
-            self._sim, self.client, self._life, election, self._lead, self._stood_down
+            self._sim, client, self._life, election, self._lead, self._stood_down
         )
         self._election = self._life.process(self.elector.run())
 

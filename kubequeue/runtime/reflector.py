@@ -117,7 +117,6 @@ class Reflector:
 
     def _list_and_watch(self) -> Steps:
         """Mirrors ``reflector.go: ListAndWatchWithContext``."""
-        self._seen = None
         listed = yield from self._client.list(self._kind, self.namespace)
         self.delivery.put(_Listed(list(listed.items), listed.resource_version), late=False)
         version: str | None = listed.resource_version
@@ -129,7 +128,7 @@ class Reflector:
                 yield self._backoff.wait()
                 continue
             yield from self._watch(watch)
-            version = self._seen  # None: the list itself was lost on the way
+            version = self._seen  # None: the very first list was lost on the way
 
     def _watch(self, watch: Any) -> Steps:
         """Take what one watch tells until it ends; raises the error that it ended with."""

@@ -7,11 +7,13 @@ kind (v0.24.1, pkg/client/client_rest_resources.go).
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from copy import copy
 from typing import Any, TypeVar
 
 from simpy.events import Event, Timeout
 
 from kubequeue.errors import APIError, InvalidArgumentError
+from kubequeue.runtime.deadline import Deadline
 from kubequeue.runtime.limits import RateLimits
 from kubequeue.runtime.observer import ClientObserver
 from kubequeue.sim import Simulation
@@ -59,10 +61,18 @@ class Buckets:
 
 
 class RESTClient:
-    """One user's calls to one server. After `close` no call goes out and none comes back."""
+    """One user's calls to one server. After `close` no call goes out and none comes back.
+
+    A deadline is for each call without its wait for a token, as ``Timeout`` in ``rest.Config``.
+    """
 
     def __init__(
-        self, sim: Simulation, server: Any, user: str, buckets: Buckets, observer: ClientObserver
+        self,
+        sim: Simulation,
+        server: Any,
+        user: str,
+        buckets: Buckets,
+        observer: ClientObserver,
     ) -> None:
         self.server = server
         self.user = user
@@ -70,7 +80,14 @@ class RESTClient:
         self._env: Any = sim.env
         self._buckets = buckets
         self._observer = observer
+        self._deadline: Deadline | None = None
         self._closed = False
+
+    def with_deadline(self, deadline: Deadline) -> RESTClient:
+        """The same client, whose calls may take so long and no longer."""
+        other = copy(self)
+        other._deadline = deadline
+        return other
 
     def close(self) -> None:
         """The process is gone: whoever still wants to call waits for ever."""
@@ -86,7 +103,8 @@ class RESTClient:
         throttled = yield from self.throttle(kind, method)
         observer.sent(verb, kind, key, throttled)
         try:
-            answer = yield from request()
+            limit = self._deadline
+            answer = yield from (limit.limit(request()) if limit else request())
         except APIError as error:
             took = self._env.now - started
             observer.answered(verb, method, kind, key, error.code, took, str(error))
