@@ -158,6 +158,18 @@ class Dashboards:
         config, ready_at = self._serving[str(cluster)]
         return ((config, "RUNNING" if self._sim.now >= ready_at else "DEPLOYING"),)
 
+    def check_proxy_actor_health(self, cluster: NamespacedName) -> Steps[bool]:
+        """Whether the proxy on the head answers that it serves; no answer in time is a no.
+
+        Mirrors ``httpproxy_httpclient.go: CheckProxyActorHealth``.
+        """
+        try:
+            yield from self._request("CheckProxyActorHealth", cluster)
+        except DashboardTimeoutError:
+            return False
+        _, ready_at = self._serving.get(str(cluster), ("", None))
+        return ready_at is not None and self._sim.now >= ready_at
+
     def _request(self, call: str, cluster: NamespacedName) -> Steps[None]:
         """One request and its answer, or the time-out."""
         self.calls += 1

@@ -26,6 +26,9 @@ NODE_TYPE = "ray.io/node-type"
 GROUP = "ray.io/group"
 REPLICA_NAME = "ray.io/worker-group-replica-name"
 REPLICA_INDEX = "ray.io/worker-group-replica-index"
+SERVE = "ray.io/serve"
+ORIGINATED_FROM_CRD = "ray.io/originated-from-crd"
+ORIGINATED_FROM_NAME = "ray.io/originated-from-cr-name"
 UPGRADE_HASH = "ray.io/upgrade-strategy-recreate-hash"
 VERSION = "ray.io/kuberay-version"
 """Labels and annotations, as KubeRay writes them."""
@@ -41,28 +44,34 @@ def list_pods(tools: Tools, cluster: RayCluster, **labels: str) -> list[Pod]:
     ``node_type`` and ``group`` narrow it down. Mirrors ``association.go:
     RayClusterAllPodsAssociationOptions`` and its kin.
     """
-    names = {"node_type": NODE_TYPE, "group": GROUP}
-    wanted = {CLUSTER: cluster.metadata.name} | {names[n]: value for n, value in labels.items()}
-    pods = list(tools.client.list(Pod, cluster.metadata.namespace, labels=wanted))
+    selector = _selector(cluster, labels)
+    pods = list(tools.client.list(Pod, cluster.metadata.namespace, labels=selector))
     if tools.options.drawn_list_order:
         tools.sim.stream("kuberay/list_order").shuffle(pods)
     return pods
 
 
-def delete_all_pods(tools: Tools, cluster: RayCluster, **labels: str) -> Steps[list[Pod]]:
-    """Delete every Pod of a selection, unless all are being deleted already; gives the selection.
+def _selector(cluster: RayCluster, labels: dict[str, str]) -> dict[str, str]:
+    names = {"node_type": NODE_TYPE, "group": GROUP}
+    return {CLUSTER: cluster.metadata.name} | {names[n]: value for n, value in labels.items()}
 
-    Go sends one DeleteAllOf; here each Pod is a call of its own. No record is made of it.
-    Mirrors ``raycluster_controller.go: deleteAllPods``.
+
+def delete_all_pods(tools: Tools, cluster: RayCluster, **labels: str) -> Steps[None]:
+    """Delete every Pod of a selection that the server has, if the cache has one to delete.
+
+    Go sends one DeleteAllOf; here it is a list of the server and a delete for each Pod, so it takes
+    more time and more tokens. No record is made of it. Mirrors ``raycluster_controller.go:
+    deleteAllPods``.
     """
-    pods = list_pods(tools, cluster, **labels)
-    for pod in pods:
+    cached = list_pods(tools, cluster, **labels)
+    if all(pod.metadata.deletion_timestamp is not None for pod in cached):
+        return
+    namespace, selector = cluster.metadata.namespace, _selector(cluster, labels)
+    found = yield from tools.client.live.list(Pod, namespace, selector)
+    for pod in found.items:
         if pod.metadata.deletion_timestamp is None:
-            try:
+            with suppress(NotFoundError):
                 yield from tools.client.delete(Pod, key(pod))
-            except NotFoundError:
-                continue
-    return pods
 
 
 def key(pod: Pod) -> NamespacedName:
@@ -108,7 +117,9 @@ def build_worker_pod(
     """Mirrors ``buildWorkerPod``; ``more_labels`` name the replica of a multi-host group."""
     prefix = pod_name(f"{cluster.metadata.name}-{group.group_name}", WORKER)
     meta = _meta(cluster, WORKER, group.group_name, f"{prefix}-", False)
-    return _pod(replace(meta, labels={**meta.labels, **(more_labels or {})}), group)
+    serves = {SERVE: "true"} if creator_of(cluster.metadata) == "RayService" else {}
+    labels = {**meta.labels, **serves, **(more_labels or {})}
+    return _pod(replace(meta, labels=labels), group)
 
 
 def pod_name(prefix: str, node_type: str) -> str:
@@ -118,6 +129,14 @@ def pod_name(prefix: str, node_type: str) -> str:
     'a-small-worker'
     """
     return f"{prefix[:_MAX_PREFIX]}-{node_type}".lower()
+
+
+def creator_of(meta: ObjectMeta) -> str:
+    """The kind that a RayCluster was made for; empty for a user's own.
+
+    Mirrors ``raycluster_controller.go: getCreatorCRDType``.
+    """
+    return meta.labels.get(ORIGINATED_FROM_CRD, "")
 
 
 def owned_by(owner_kind: str, meta: ObjectMeta) -> tuple[OwnerReference, ...]:

@@ -9,13 +9,10 @@ from __future__ import annotations
 from kubequeue.cluster.objects import NamespacedName, ObjectMeta
 from kubequeue.errors import NotFoundError, ReconcileError
 from kubequeue.kuberay.failures import FAILURES
-from kubequeue.kuberay.pods import owned_by
+from kubequeue.kuberay.pods import ORIGINATED_FROM_CRD, ORIGINATED_FROM_NAME, owned_by
 from kubequeue.kuberay.raycluster_types import RayCluster, RayClusterSpec
 from kubequeue.kuberay.rayjob_types import RayJob
 from kubequeue.kuberay.tools import NORMAL, WARNING, Steps, Tools
-from kubequeue.kuberay.validation import ORIGINATED_FROM_CRD
-
-ORIGINATED_FROM_NAME = "ray.io/originated-from-cr-name"
 
 
 def _key(job: RayJob) -> NamespacedName:

@@ -12,6 +12,7 @@ from kubequeue.cluster.objects import key_of
 from kubequeue.kuberay import rayjob_types as state
 from kubequeue.kuberay.dashboard import Dashboards, JobInfo, JobNotFoundError
 from kubequeue.kuberay.failures import FAILURES
+from kubequeue.kuberay.owned_services import reconcile_head_service_of
 from kubequeue.kuberay.raycluster_types import RayCluster
 from kubequeue.kuberay.rayjob_clusters import get_or_create_ray_cluster_instance
 from kubequeue.kuberay.rayjob_types import RayJob, RayJobStatus, is_job_terminal
@@ -25,6 +26,8 @@ def check_job(tools: Tools, dashboards: Dashboards, job: RayJob) -> Steps[RayJob
     does not know is submitted, in the same round. A call that fails starts a timer in the status.
     """
     cluster = yield from get_or_create_ray_cluster_instance(tools, job)
+    if not job.spec.cluster_selector:
+        yield from reconcile_head_service_of(tools, job, cluster)
     try:
         info = yield from dashboards.get_job_info(key_of(cluster), job.status.job_id)
     except JobNotFoundError:

@@ -15,7 +15,10 @@ from kubequeue.kuberay.dashboard import Dashboards
 from kubequeue.kuberay.failures import FAILURES
 from kubequeue.kuberay.raycluster_types import HEAD_POD_READY, RayCluster
 from kubequeue.kuberay.rayservice_clusters import RayServiceClusters, should_prepare_new_cluster
-from kubequeue.kuberay.rayservice_services import reconcile_services_to_ready_cluster
+from kubequeue.kuberay.rayservice_services import (
+    reconcile_services_to_ready_cluster,
+    update_head_pod_serve_label,
+)
 from kubequeue.kuberay.rayservice_status import (
     Seen,
     calculate_status,
@@ -77,6 +80,8 @@ class RayServiceReconciler:
     def _look(self, service: RayService) -> Steps[Seen]:
         """Make or change the clusters, ask Serve on one of them, point the Services at it."""
         active, pending = yield from self._clusters.reconcile_ray_cluster(service)
+        for cluster in (active, pending):
+            yield from update_head_pod_serve_label(self._tools, self._dashboards, service, cluster)
         serving: RayCluster | None = None
         applications: Applications = ()
         asked = pending

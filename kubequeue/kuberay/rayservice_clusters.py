@@ -13,15 +13,15 @@ from kubequeue.errors import NotFoundError
 from kubequeue.kuberay.conditions import is_status_condition_true
 from kubequeue.kuberay.failures import FAILURES
 from kubequeue.kuberay.pods import (
+    ORIGINATED_FROM_CRD,
+    ORIGINATED_FROM_NAME,
     VERSION,
     generate_hash_without_replicas_and_workers_to_delete,
     owned_by,
 )
 from kubequeue.kuberay.raycluster_types import RayCluster
-from kubequeue.kuberay.rayjob_clusters import ORIGINATED_FROM_NAME
 from kubequeue.kuberay.rayservice_types import NEW_CLUSTER, UPGRADE_IN_PROGRESS, RayService
 from kubequeue.kuberay.tools import NORMAL, WARNING, Steps, Tools
-from kubequeue.kuberay.validation import ORIGINATED_FROM_CRD
 
 HASH = "ray.io/hash-without-replicas-and-workers-to-delete"
 NUM_WORKER_GROUPS = "ray.io/num-worker-groups"

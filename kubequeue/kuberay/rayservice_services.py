@@ -1,17 +1,19 @@
-"""The two Services of a RayService, which are pointed at the cluster that serves.
+"""What a RayService serves by: its Services, the label of the head, and how many Pods answer.
 
-Mirrors ``rayservice_controller.go: reconcileServices`` (KubeRay v1.7.0).
+Mirrors ``rayservice_controller.go: reconcileServicesToReadyCluster``, ``updateHeadPodServeLabel``
+and ``calculateNumServeEndpointsFromSlices`` (KubeRay v1.7.0).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from kubequeue.cluster.objects import NamespacedName, ObjectMeta, Pod, Service, ServiceSpec
-from kubequeue.errors import NotFoundError
+from kubequeue.cluster.objects import NamespacedName, Pod, Service, key_of
+from kubequeue.errors import NotFoundError, ReconcileError
+from kubequeue.kuberay.dashboard import Dashboards
 from kubequeue.kuberay.failures import FAILURES
-from kubequeue.kuberay.pods import CLUSTER, HEAD, NODE_TYPE, owned_by
-from kubequeue.kuberay.raycluster_services import head_service_name
+from kubequeue.kuberay.owned_services import reconcile_head_service_of, reconcile_owned_service
+from kubequeue.kuberay.pods import CLUSTER, HEAD, SERVE, list_pods
 from kubequeue.kuberay.raycluster_status import is_running_and_ready
 from kubequeue.kuberay.raycluster_types import RayCluster
 from kubequeue.kuberay.rayservice_types import RayService
@@ -19,7 +21,11 @@ from kubequeue.kuberay.tools import NORMAL, WARNING, Steps, Tools
 
 
 def serve_service_name(service: str) -> str:
-    """Mirrors ``util.go: GenerateServeServiceName``."""
+    """Mirrors ``util.go: GenerateServeServiceName``.
+
+    >>> serve_service_name("s")
+    's-serve-svc'
+    """
     return f"{service}-serve-svc"
 
 
@@ -27,58 +33,49 @@ def reconcile_services_to_ready_cluster(
     tools: Tools, service: RayService, cluster: RayCluster
 ) -> Steps[None]:
     """Both Services, each made or turned to the cluster. Raises the failed write."""
-    name = service.metadata.name
-    head = {CLUSTER: cluster.metadata.name, NODE_TYPE: HEAD}
-    yield from _reconcile_services(tools, service, head_service_name(name), head)
-    serve = {CLUSTER: cluster.metadata.name, "ray.io/serve": "true"}
-    yield from _reconcile_services(tools, service, serve_service_name(name), serve)
+    yield from reconcile_head_service_of(tools, service, cluster)
+    name = serve_service_name(service.metadata.name)
+    selector = {CLUSTER: cluster.metadata.name, SERVE: "true"}
+    yield from reconcile_owned_service(tools, service, name, selector)
+
+
+def update_head_pod_serve_label(
+    tools: Tools, dashboards: Dashboards, service: RayService, cluster: RayCluster | None
+) -> Steps[None]:
+    """Ask the head's proxy whether it serves, and label the head with the answer when it changed.
+
+    The worker is held until the proxy answers or the client gives up. Raises `ReconcileError` while
+    the cache has no head, and the failed write. Mirrors ``updateHeadPodServeLabel``.
+    """
+    if cluster is None:
+        return
+    heads = list_pods(tools, cluster, node_type=HEAD)
+    if len(heads) != 1:
+        raise ReconcileError(f"found {len(heads)} head. cluster name {cluster.metadata.name}")
+    healthy = yield from dashboards.check_proxy_actor_health(key_of(cluster))
+    label, head = str(healthy).lower(), heads[0]
+    if head.metadata.labels.get(SERVE) == label:
+        return
+    meta = replace(head.metadata, labels={**head.metadata.labels, SERVE: label})
+    told = f"the serve label to {label!r} for the Head Pod {head.metadata.name}"
+    try:
+        yield from tools.client.update(replace(head, metadata=meta))
+    except FAILURES as error:
+        failed = f"Failed to update {told}: {error}"
+        tools.event(service, WARNING, "FailedToUpdateHeadPodServeLabel", failed)
+        raise
+    tools.event(service, NORMAL, "UpdatedHeadPodServeLabel", f"Updated {told}")
 
 
 def calculate_num_serve_endpoints(tools: Tools, service: RayService) -> int:
     """How many ready Pods are behind the serve Service, as the cache has both. A plain read.
 
-    Go reads EndpointSlices; here every ready Pod of the cluster that it points to counts.
-    Mirrors ``calculateNumServeEndpointsFromSlices``.
+    Go reads EndpointSlices; here the Service's selector is followed.
     """
     namespace = service.metadata.namespace
     key = NamespacedName(namespace, serve_service_name(service.metadata.name))
     try:
-        cluster = tools.client.get(Service, key).spec.selector[CLUSTER]
+        selector = tools.client.get(Service, key).spec.selector
     except NotFoundError:
         return 0
-    pods = tools.client.list(Pod, namespace, labels={CLUSTER: cluster})
-    return sum(is_running_and_ready(pod) for pod in pods)
-
-
-def _reconcile_services(
-    tools: Tools, owner: RayService, name: str, selector: dict[str, str]
-) -> Steps[None]:
-    """Write only when there is none, or when it points to another cluster."""
-    namespace = owner.metadata.namespace
-    spec = ServiceSpec(selector)
-    try:
-        old = tools.client.get(Service, NamespacedName(namespace, name))
-    except NotFoundError:
-        meta = ObjectMeta(
-            name=name,
-            namespace=namespace,
-            owner_references=owned_by(owner.kind, owner.metadata),
-        )
-        yield from _write(tools, owner, Service(meta, spec), "Create")
-        return
-    if old.spec.selector.get(CLUSTER) != selector[CLUSTER]:
-        yield from _write(tools, owner, replace(old, spec=spec), "Update")
-
-
-def _write(tools: Tools, owner: RayService, service: Service, verb: str) -> Steps[None]:
-    name = service.metadata.name
-    try:
-        if verb == "Create":
-            yield from tools.client.create(service)
-        else:
-            yield from tools.client.update(service)
-    except FAILURES as error:
-        told = f"Failed to {verb.lower()} the service {name}: {error}"
-        tools.event(owner, WARNING, f"FailedTo{verb}Service", told)
-        raise
-    tools.event(owner, NORMAL, f"{verb}dService", f"{verb}d the service {name}")
+    return sum(map(is_running_and_ready, tools.client.list(Pod, namespace, labels=selector)))

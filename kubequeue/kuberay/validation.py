@@ -10,6 +10,7 @@ import re
 
 from kubequeue.cluster.objects import ObjectMeta
 from kubequeue.kuberay.conditions import is_status_condition_true
+from kubequeue.kuberay.pods import creator_of
 from kubequeue.kuberay.raycluster_types import (
     NO_UPGRADE,
     RECREATE,
@@ -25,9 +26,6 @@ from kubequeue.kuberay.rayservice_types import NEW_CLUSTER, RayService
 MAX_RAY_CLUSTER_NAME_LENGTH = 53
 _GENERATED = 6  # "-" and five characters, for the RayCluster of a RayJob or RayService
 _DNS_1035_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
-
-ORIGINATED_FROM_CRD = "ray.io/originated-from-crd"
-"""The label that says which kind a RayCluster was made for."""
 
 
 def validate_ray_cluster_metadata(metadata: ObjectMeta) -> str | None:
@@ -80,7 +78,7 @@ def validate_ray_cluster_upgrade_options(cluster: RayCluster) -> str | None:
             f"The RayCluster spec is invalid: Spec.UpgradeStrategy.Type value {strategy} is "
             f"invalid, valid options are {RECREATE} or {NO_UPGRADE}"
         )
-    creator = cluster.metadata.labels.get(ORIGINATED_FROM_CRD, "")
+    creator = creator_of(cluster.metadata)
     if strategy and creator in ("RayJob", "RayService"):
         return f"upgradeStrategy cannot be set when RayCluster is created by {creator}"
     return None
