@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from chaos_cases import QUIET_AT, Case
 from simpy.events import Event
 
 from kubequeue import Simulation
@@ -23,7 +24,6 @@ from kubequeue.kuberay import api
 from kubequeue.kuberay.api import RayCluster, RayClusterSpec, WorkerGroupSpec
 from kubequeue.kuberay.operator import Operator, start_operator
 from kubequeue.runtime.informer import Informer
-from chaos_cases import QUIET_AT, Case
 
 NODES = ("node-1", "node-2")
 KIND = {kind.kind: kind for kind in (RayCluster, Pod, Service, Lease)}

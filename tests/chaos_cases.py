@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from kubequeue.kuberay.api import HeadGroupSpec, RayClusterSpec, WorkerGroupSpec
+
+settings.register_profile("few", derandomize=True, deadline=None, max_examples=150)
+settings.register_profile(
+    "thorough",
+    deadline=None,
+    max_examples=2_000,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+PROFILE = settings.get_profile(os.environ.get("HYPOTHESIS_PROFILE", "few"))
+"""Few cases, always the same; or with HYPOTHESIS_PROFILE=thorough 2,000, each time others."""
 
 QUIET_AT = 100.0
 """Seconds: no act is later, and what lasts ends here."""
@@ -36,6 +49,7 @@ class Case:
     history: int = 10_000
 
 
+LAGS: st.SearchStrategy[float | tuple[float, float]] = st.sampled_from([0.0, 0.2, (0.0, 2.0)])
 PICK = st.integers(0, 9)
 FEW = st.integers(0, 4)
 TIMES = st.floats(0, 60).map(lambda seconds: round(seconds, 1))
@@ -138,6 +152,6 @@ def cases(draw: st.DrawFn) -> Case:
         acts=tuple(draw(st.lists(acts(st.sampled_from(names)), max_size=8))),
         replicas=draw(st.sampled_from([1, 1, 2])),
         workers=draw(st.sampled_from([1, 2])),
-        lag=draw(st.sampled_from([0.0, 0.2, (0.0, 2.0)])),
+        lag=draw(LAGS),
         history=draw(st.sampled_from([5, 10_000])),
     )

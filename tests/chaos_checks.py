@@ -5,10 +5,16 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+from chaos import Chaos
+
 from kubequeue.cluster.objects import Pod, key_of
 from kubequeue.kuberay.api import RayCluster, WorkerGroupSpec, is_status_condition_true
-from kubequeue.kuberay.raycluster_types import READY, SUSPENDED, SUSPENDED_CONDITION, desired_replicas
-from chaos import Chaos
+from kubequeue.kuberay.raycluster_types import (
+    READY,
+    SUSPENDED,
+    SUSPENDED_CONDITION,
+    desired_replicas,
+)
 
 SETTLE, WATCH = 2_400.0, 900.0
 """Seconds that are given to come to rest (the longest back-off is 1,000 s, and a round that found
@@ -29,9 +35,7 @@ class NotSoError(AssertionError):
 def story(chaos: Chaos, key: str) -> str:
     """The time line of a RayCluster and of everything that has its name."""
     told = (i for i in chaos.sim.trace.instants if i.key is None or str(i.key).startswith(key))
-    lines = [
-        f"{i.at:10.3f} s  {i.source}: {i}" for i in told if i.kind not in ("woke", "waited")
-    ]
+    lines = [f"{i.at:10.3f} s  {i.source}: {i}" for i in told if i.kind not in ("woke", "waited")]
     return "\n".join(lines)
 
 
@@ -109,7 +113,11 @@ def _check_suspended(chaos: Chaos, cluster: RayCluster, pods: list[Pod]) -> None
     key = str(key_of(cluster))
     left = [pod for pod in pods if pod.metadata.deletion_timestamp is None]
     since = max(
-        (c.last_transition_time for c in cluster.status.conditions if c.type == SUSPENDED_CONDITION),
+        (
+            c.last_transition_time
+            for c in cluster.status.conditions
+            if c.type == SUSPENDED_CONDITION
+        ),
         default=0.0,
     )
     for pod in left:
@@ -136,7 +144,7 @@ def check_queues(chaos: Chaos) -> None:
         raise NotSoError("default/", f"{len(leading)} operators lead")
     for name, controller in leading[0].controllers.items():
         assert controller.queue is not None
-        seen: Any = controller.queue.snapshot()  # type: ignore[attr-defined]
+        seen: Any = controller.queue.snapshot()
         if seen.ready or seen.locked or seen.buffer:
             raise NotSoError("default/", f"the queue of {name} is not at rest: {seen}")
         waiting = {str(item.key) for item in seen.waiting}

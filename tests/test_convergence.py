@@ -1,11 +1,9 @@
-"""Whatever happens to a cluster and to its operator: once it is over, all is as it was asked for."""
+"""Whatever happens to a cluster and its operator: once it is over, all is as it was asked for."""
 
 from __future__ import annotations
 
-from hypothesis import given, note
-
 from chaos import Chaos
-from chaos_cases import Case, cases
+from chaos_cases import PROFILE, Case, cases
 from chaos_checks import (
     SETTLE,
     NotSoError,
@@ -17,6 +15,7 @@ from chaos_checks import (
     remove_surplus_heads,
     story,
 )
+from hypothesis import given, note
 
 
 def run(case: Case) -> Chaos:
@@ -39,6 +38,7 @@ def run(case: Case) -> Chaos:
     return chaos
 
 
+@PROFILE
 @given(case=cases())
 def test_every_raycluster_comes_to_what_it_asks_for_and_stays(case: Case) -> None:
     """Faults, users and crashes at any step, in any order of what happens at one instant."""
