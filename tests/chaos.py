@@ -189,7 +189,11 @@ class Chaos:
 
     def pod_ends(self, pick: int, how: str) -> None:
         """A Pod fails, succeeds, or its container ends: ``how`` is a method of the kubelet."""
-        self._with_pod(pick, getattr(self.kubelet, how))
+        self._with_pod(pick, lambda key: self._end(key, how))
+
+    def _end(self, key: str, how: str) -> None:
+        if self.store.get(Pod, key).status.phase == "Running":  # only that can end
+            getattr(self.kubelet, how)(key)
 
     def hold_pod(self, pick: int, for_ever: bool) -> None:
         """The deletion of a Pod does not finish, until the end of all trouble or never."""
@@ -239,8 +243,10 @@ class Chaos:
         for informer in self._informers(kind):
             informer.resume()
 
-    def gap(self, kind: str, compacted: bool) -> None:
-        """The watches break; after a compaction they cannot go on where they were."""
+    def gap(self, kind: str, compacted: bool, seconds: float) -> None:
+        """The watches break, for some time; after a compaction they cannot go on where they were."""
+        for verb in ("watch", "list") if seconds else ():
+            self.trouble("fail", verb, kind, 1.0, seconds)
         if compacted:
             self.store.compact()
             self.server.break_watches(KIND[kind])

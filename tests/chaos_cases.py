@@ -52,7 +52,7 @@ class Case:
 LAGS: st.SearchStrategy[float | tuple[float, float]] = st.sampled_from([0.0, 0.2, (0.0, 2.0)])
 PICK = st.integers(0, 9)
 FEW = st.integers(0, 4)
-TIMES = st.floats(0, 60).map(lambda seconds: round(seconds, 1))
+TIMES = st.sampled_from([0.0, 0.1, 0.5, 1.0, 2.0, 4.0, 10.0, 10.5, 12.0, 15.0, 30.0, 31.0, 60.0])
 POLICY = st.sampled_from(["Always", "Always", "Never"])
 KINDS_READ = st.sampled_from(["RayCluster", "Pod", "Pod", "Service"])
 CALLS = st.sampled_from(
@@ -136,7 +136,7 @@ def acts(cluster: st.SearchStrategy[str]) -> st.SearchStrategy[Act]:
         _act("lose_lease"),
         _act("lag", KINDS_READ, lag),
         _act("pause", KINDS_READ, st.sampled_from([1.0, 8.0, 35.0])),
-        _act("gap", KINDS_READ, st.booleans()),
+        _act("gap", KINDS_READ, st.booleans(), st.sampled_from([0.0, 4.0, 20.0])),
         _act("crash", PICK),
         _act("stop", PICK),
     )
@@ -144,12 +144,12 @@ def acts(cluster: st.SearchStrategy[str]) -> st.SearchStrategy[Act]:
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    """A run: one or two RayClusters, one or two operators, and up to eight acts."""
+    """A run: one or two RayClusters, one or two operators, and up to ten acts, several at a time."""
     names = ["a", "b"][: draw(st.integers(1, 2))]
     return Case(
         seed=draw(st.integers(0, 999)),
         clusters={name: draw(specs()) for name in names},
-        acts=tuple(draw(st.lists(acts(st.sampled_from(names)), max_size=8))),
+        acts=tuple(draw(st.lists(acts(st.sampled_from(names)), max_size=10))),
         replicas=draw(st.sampled_from([1, 1, 2])),
         workers=draw(st.sampled_from([1, 2])),
         lag=draw(LAGS),

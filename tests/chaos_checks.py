@@ -7,7 +7,7 @@ from typing import Any
 
 from chaos import Chaos
 
-from kubequeue.cluster.objects import Pod, key_of
+from kubequeue.cluster.objects import Pod, Service, key_of
 from kubequeue.kuberay.api import RayCluster, WorkerGroupSpec, is_status_condition_true
 from kubequeue.kuberay.raycluster_types import (
     READY,
@@ -150,6 +150,15 @@ def check_queues(chaos: Chaos) -> None:
         waiting = {str(item.key) for item in seen.waiting}
         if waiting != (clusters if name == "raycluster" else set()):
             raise NotSoError("default/", f"in the queue of {name} wait {waiting}")
+
+
+def check_caches(chaos: Chaos) -> None:
+    """The cache of who leads has what the server has."""
+    for operator in chaos.operators.values():
+        for kind in (RayCluster, Pod, Service) if operator.leads else ():
+            cached, there = operator.client.list(kind), chaos.store.list(kind).items
+            if tuple(cached) != tuple(there):
+                raise NotSoError("default/", f"the cache has {cached}, the server {there}")
 
 
 def check_stays(chaos: Chaos) -> None:

@@ -8,6 +8,7 @@ from chaos_checks import (
     SETTLE,
     NotSoError,
     check_at_rest,
+    check_caches,
     check_heads,
     check_queues,
     check_rounds,
@@ -31,6 +32,7 @@ def run(case: Case) -> Chaos:
         check_heads(chaos)
         check_at_rest(chaos)
         check_queues(chaos)
+        check_caches(chaos)
         check_stays(chaos)
     except NotSoError as error:
         note(story(chaos, error.key))

@@ -105,7 +105,7 @@ def growth(counts: tuple[int, ...]) -> None:
         taken, ready, megabytes = map(float, told)
         each = taken / clusters * 1e3
         print(
-            f"  {clusters:>6,} RayClusters {taken:7.2f} s, {each:5.2f} ms each, {megabytes:6.0f} MB; "
+            f"  {clusters:>6,} clusters {taken:7.2f} s, {each:5.2f} ms each, {megabytes:5.0f} MB; "
             f"ready and an hour later at t = {ready:,.0f} s"
         )
 
