@@ -58,7 +58,7 @@ notebooks: export PYTHONHASHSEED := 0
 notebooks: $(VENV) ## run the notebooks and store what they print
 	$(BIN)/python tests/store_notebooks.py
 
-oracle: ## compare the recordings with the real Go queues (needs Go)
+oracle: ## compare the recordings with the real Go code (needs Go)
 	@command -v go >/dev/null || { echo "make oracle needs Go, and there is no 'go' here." >&2; exit 1; }
 	cd tests/oracle && go test -count=1 ./...
 

@@ -1,6 +1,7 @@
 """The memory of the operator: what meets a record, what is dropped, what stops a check.
 
-What is expected here was read off the Go source (KubeRay v1.7.0); there are no recordings of it.
+What is expected here was read off the Go source (KubeRay v1.7.0). ``test_golden_expectations.py``
+holds the model against what that code did.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ var (
 	exponentials   = golden[exponentialRun]{record: each(recordExponential), encode: encodeWhole[exponentialRun]}
 	buckets        = golden[bucketRun]{record: each(recordBucket), encode: encodeWhole[bucketRun]}
 	controllers    = golden[controllerScenario]{record: each(recordController), encode: encodeLines[controllerScenario]}
+	memories       = golden[expectationScenario]{record: each(recordExpectations), encode: encodeLines[expectationScenario]}
 	families       = golden[family]{record: recordFamilies, encode: encodeLines[family], generate: noFamilies}
 )
 
@@ -34,6 +35,8 @@ var goldens = map[string]checker{
 	"ratelimit/token_bucket.json": buckets,
 	"controller/named.json":       controllers,
 	"controller/random.json":      controllers.generatedBy(generateControllerScenarios),
+	"expectations/named.json":     memories,
+	"expectations/random.json":    memories.generatedBy(generateExpectationScenarios),
 	"metrics/families.json":       families,
 	"metrics/small_run.json":      controllers,
 	"metrics/small_run.prom":      exposed{by: "metrics/small_run.json"},
