@@ -244,7 +244,7 @@ class Chaos:
             informer.resume()
 
     def gap(self, kind: str, compacted: bool, seconds: float) -> None:
-        """The watches break, for some time; after a compaction they cannot go on where they were."""
+        """The watches break, for some time; after a compaction they cannot go on as before."""
         for verb in ("watch", "list") if seconds else ():
             self.trouble("fail", verb, kind, 1.0, seconds)
         if compacted:

@@ -144,7 +144,7 @@ def acts(cluster: st.SearchStrategy[str]) -> st.SearchStrategy[Act]:
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    """A run: one or two RayClusters, one or two operators, and up to ten acts, several at a time."""
+    """A run: one or two RayClusters and operators, and up to ten acts, several at a time."""
     names = ["a", "b"][: draw(st.integers(1, 2))]
     return Case(
         seed=draw(st.integers(0, 999)),

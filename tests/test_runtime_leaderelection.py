@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from operators import World
+from simpy.events import Event
 
-from kubequeue import InvalidArgumentError
+from kubequeue import InvalidArgumentError, Simulation
 from kubequeue.cluster.apiserver import APIServer
 from kubequeue.cluster.faults import FaultyServer
 from kubequeue.cluster.objects import Lease, Pod
-from kubequeue.errors import UnavailableError
+from kubequeue.errors import APIError, ServerTimeoutError, UnavailableError
+from kubequeue.runtime.deadline import Deadline
 from kubequeue.runtime.leaderelection import LeaderElection
+from kubequeue.runtime.lifetime import Lifetime
 from kubequeue.runtime.limits import RateLimits
 from kubequeue.runtime.manager import Manager
 
@@ -281,3 +285,40 @@ def test_renewals_take_tokens() -> None:
         assert manager.leads
         world.advance(100)
         assert manager.leads == leads
+
+
+@pytest.mark.parametrize("steps", range(1, 60))
+def test_a_replica_that_crashes_while_a_refusal_is_on_its_way_disturbs_nobody(steps: int) -> None:
+    """At each step of the first try for the lease, which is not there yet: the answer is an error.
+
+    Whom it was for is gone; the run goes on, and the other replica leads.
+    """
+    world = Replicas(2)
+    for manager in world.managers:
+        manager.start()
+    for _ in range(steps):
+        world.sim.step()
+    world.managers[0].crash()
+    world.until_leader()
+    assert world.leaders == ["operator-1"]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_an_error_in_the_instant_of_its_deadline_is_that_error(seed: int) -> None:
+    """Whichever of the two comes first in one instant; neither is taken for an answer."""
+    sim = Simulation(seed, shuffle_ties=True)
+    told: list[APIError] = []
+
+    def call() -> Generator[Event, Any, None]:
+        yield sim.sleep(5.0)
+        raise UnavailableError()
+
+    def caller() -> Generator[Event, Any, None]:
+        try:
+            yield from Deadline(sim, Lifetime(sim), 5.0).limit(call())
+        except APIError as error:
+            told.append(error)
+
+    sim.process(caller())
+    sim.run()
+    assert [type(error) in (UnavailableError, ServerTimeoutError) for error in told] == [True]
