@@ -3,7 +3,9 @@
 What a learner types is here; the rest of each room is a module away::
 
     workqueue   the line that keys wait in
-    runtime     the workers, and what they make of a result
+    cluster     a Kubernetes cluster in memory
+    runtime     what an operator is built on: cache, client, workers, manager
+    kuberay     the operator under study
     observe     what a run leaves behind: traces and metrics
     lab         what the notebooks are made of
 
@@ -14,18 +16,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kubequeue.cluster.apiserver import APIServer
+from kubequeue.cluster.faults import FaultyServer
+from kubequeue.cluster.garbage_collector import GarbageCollector
+from kubequeue.cluster.kubelet import Kubelet
+from kubequeue.cluster.objects import NamespacedName, ObjectMeta, Pod
 from kubequeue.errors import (
+    AlreadyExistsError,
+    APIError,
+    ConflictError,
+    ExpiredError,
+    ForbiddenError,
     InstantNeverEndsError,
     InvalidArgumentError,
     KubeQueueError,
     NeverIdleError,
+    NotFoundError,
     QueueStalledError,
     ReconcileError,
     ReconcilerContractError,
     TerminalError,
 )
+from kubequeue.kuberay.api import RayCluster, RayClusterSpec, RayJob, RayService, WorkerGroupSpec
+from kubequeue.kuberay.expectations import ExpectationRules
+from kubequeue.kuberay.operator import start_operator
 from kubequeue.observe.perfetto import to_perfetto
+from kubequeue.runtime.client import Client
 from kubequeue.runtime.controller import Controller
+from kubequeue.runtime.leaderelection import LeaderElection
+from kubequeue.runtime.limits import RateLimits
+from kubequeue.runtime.manager import Manager
 from kubequeue.runtime.reconcile import Request, Result
 from kubequeue.sim import Simulation
 from kubequeue.workqueue.fifoqueue import FIFOQueue
@@ -42,18 +62,40 @@ if TYPE_CHECKING:
     from kubequeue.lab import plots
 
 __all__ = [
+    "APIError",
+    "APIServer",
+    "AlreadyExistsError",
     "BucketRateLimiter",
+    "Client",
+    "ConflictError",
     "Controller",
+    "ExpectationRules",
+    "ExpiredError",
     "FIFOQueue",
+    "FaultyServer",
+    "ForbiddenError",
+    "GarbageCollector",
     "InstantNeverEndsError",
     "InvalidArgumentError",
     "ItemExponentialFailureRateLimiter",
     "ItemFastSlowRateLimiter",
     "KubeQueueError",
+    "Kubelet",
+    "LeaderElection",
+    "Manager",
     "MaxOfRateLimiter",
+    "NamespacedName",
     "NeverIdleError",
+    "NotFoundError",
+    "ObjectMeta",
+    "Pod",
     "PriorityQueue",
     "QueueStalledError",
+    "RateLimits",
+    "RayCluster",
+    "RayClusterSpec",
+    "RayJob",
+    "RayService",
     "ReconcileError",
     "ReconcilerContractError",
     "Request",
@@ -61,7 +103,9 @@ __all__ = [
     "Simulation",
     "TerminalError",
     "TokenBucket",
+    "WorkerGroupSpec",
     "plots",
+    "start_operator",
     "to_perfetto",
 ]
 

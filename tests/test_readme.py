@@ -21,9 +21,16 @@ ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+def test_the_operator_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """Who copies the program with the whole operator gets a head, three workers and some rounds."""
+    _, program = re.findall(r"```python\n(.*?)```", README, re.S)
+    exec(program, {})
+    assert re.fullmatch(r"4 Pods, by \d+ rounds\n", capsys.readouterr().out)
+
+
 def test_the_example_runs() -> None:
     """Who copies the README's program gets the rounds that it promises."""
-    (program,) = re.findall(r"```python\n(.*?)```", README, re.S)
+    program, _ = re.findall(r"```python\n(.*?)```", README, re.S)
     names: dict[str, Any] = {}
     exec(program, names)
     rounds = names["sim"].trace.rounds()

@@ -141,19 +141,25 @@ class Informer:
     def replace(self, reflector: Reflector, objects: list[Any]) -> None:
         """The answer to a list: everything that is there now, in one namespace or in all.
 
-        Mirrors ``delta_fifo.go: Replace`` and what follows from it.
+        All of it is in the indexer before the first handler hears; then come the deletes, then the
+        rest. Mirrors ``controller.go: processReplacedAllInfo``.
         """
         initial = not reflector.has_synced
         self._observer.listed(self.kind.kind, reflector.namespace, len(objects))
         there = {key_of(obj) for obj in objects}
         gone = [o for o in self.indexer.select(reflector.namespace) if key_of(o) not in there]
-        for obj in objects:
-            self._put(obj, initial)
+        changes = [(self.indexer.put(obj), obj) for obj in objects]
         for obj in gone:
-            self.deleted(obj)
-        reflector.has_synced = True
-        if initial and self.has_synced:
-            self.synced.succeed()
+            self.indexer.delete(key_of(obj))
+        try:
+            for obj in gone:
+                self._tell_deleted(obj)
+            for old, obj in changes:
+                self._tell_put(old, obj, initial)
+        finally:  # what a handler raises must not keep the workers waiting
+            reflector.has_synced = True
+            if initial and self.has_synced:
+                self.synced.succeed()
 
     def put(self, obj: Any) -> None:
         """An event says that this is how an object is now."""
@@ -161,10 +167,11 @@ class Informer:
 
     def deleted(self, obj: Any) -> None:
         """An event says that an object is gone."""
-        key = key_of(obj)
-        if self.indexer.delete(key) is None:
-            return
-        self._told("DELETED", key, obj)
+        if self.indexer.delete(key_of(obj)) is not None:
+            self._tell_deleted(obj)
+
+    def _tell_deleted(self, obj: Any) -> None:
+        self._told("DELETED", key_of(obj), obj)
         for handler in self._handlers:
             handler.on_delete(obj)
 
@@ -173,7 +180,9 @@ class Informer:
         self._observer.watch_ended(self.kind.kind, namespace, why)
 
     def _put(self, obj: Any, initial: bool) -> None:
-        old = self.indexer.put(obj)
+        self._tell_put(self.indexer.put(obj), obj, initial)
+
+    def _tell_put(self, old: Any, obj: Any, initial: bool) -> None:
         if old is None:
             self._told("ADDED", key_of(obj), obj)
             for handler in self._handlers:

@@ -48,7 +48,7 @@ class _Listed(NamedTuple):
 
 
 class Backoff:
-    """0.8 s, doubled up to 30 s, and 0.8 s again after two minutes without; no jitter.
+    """0.8 s, doubled up to 30 s, and 0.8 s again every two minutes; no jitter.
 
     Mirrors the constants of ``reflector.go`` and ``backoff.go: DelayWithReset`` (apimachinery),
     where up to as much again is drawn on top.
@@ -57,15 +57,14 @@ class Backoff:
     def __init__(self, sim: Simulation) -> None:
         self._sim = sim
         self._next = _FIRST_BACKOFF
-        self._reset_at = 0
+        self._since = sim.now_ns
 
     def wait(self) -> Event:
         """An event to yield before the next try."""
         now = self._sim.now_ns
-        if now >= self._reset_at:
-            self._next = _FIRST_BACKOFF
+        if now - self._since > _BACKOFF_RESET:
+            self._next, self._since = _FIRST_BACKOFF, now
         delay, self._next = self._next, min(2 * self._next, _LONGEST_BACKOFF)
-        self._reset_at = now + _BACKOFF_RESET
         return self._sim.sleep(delay / NANOSECONDS)
 
 
@@ -148,10 +147,7 @@ class Reflector:
 
     def _receive(self, event: Any) -> None:
         """Called by the server at the instant of a change."""
-        if event.type == "ERROR":
-            self.break_watch(event.object)
-            return
-        self._events += 1
+        self._events += event.type != "ERROR"
         self.delivery.put(event)
 
     def _hand_on(self, thing: Any) -> None:
@@ -159,6 +155,9 @@ class Reflector:
         if type(thing) is _Listed:
             self._seen = thing.resource_version
             self._sink.replace(self, thing.objects)
+            return
+        if thing.type == "ERROR":
+            self.break_watch(thing.object)
             return
         self._seen = thing.object.metadata.resource_version
         if thing.type == "DELETED":
