@@ -11,6 +11,7 @@ from kubequeue.cluster.objects import Pod, Service, key_of
 from kubequeue.kuberay.api import RayCluster, WorkerGroupSpec, is_status_condition_true
 from kubequeue.kuberay.raycluster_types import (
     READY,
+    RECREATE,
     SUSPENDED,
     SUSPENDED_CONDITION,
     desired_replicas,
@@ -88,6 +89,8 @@ def _check_cluster(chaos: Chaos, cluster: RayCluster) -> None:
     if cluster.spec.suspend:
         _check_suspended(chaos, cluster, pods)
         return
+    if "headgroup" in blocked and cluster.spec.upgrade_strategy == RECREATE:
+        return  # as long as the old head is there, each round deletes all and makes none
     groups = [WorkerGroupSpec("headgroup", replicas=1), *cluster.spec.worker_group_specs]
     for group in groups:
         if group.group_name not in blocked:  # a delete that does not finish has no time-out
