@@ -125,6 +125,27 @@ def test_a_pod_that_the_cache_did_not_know_outlives_the_suspension() -> None:
     check_at_rest(chaos)
 
 
+def test_an_old_head_that_never_goes_blocks_a_recreate_for_ever() -> None:
+    """Each round finds its old hash and deletes all Pods: no worker is made, and no other head.
+
+    Mirrors ``shouldRecreatePodsForUpgrade``, which does not ask whether the head is going already.
+    """
+    spec = RayClusterSpec(worker_group_specs=(WorkerGroupSpec("small", replicas=1),))
+    acts = (
+        Act(10.0, 0, "upgrade", ("a", "new", "Recreate")),
+        Act(10.0, 0, "hold_pod", (0, True)),
+    )
+    chaos = Chaos(Case(0, {"a": spec}, acts))
+    chaos.run()
+    rest(chaos)
+    assert (len(names(chaos, "headgroup")), names(chaos, "small")) == (1, [])
+    (head,) = names(chaos, "headgroup")
+    chaos.kubelet.finish(f"default/{head}")
+    rest(chaos)
+    check_at_rest(chaos)
+    assert len(names(chaos, "small")) == 1
+
+
 def test_a_property_that_fails_tells_the_time_line_of_its_key() -> None:
     """What a shrunk case prints: everything about one RayCluster and its Pods, in order."""
     chaos = Chaos(Case(0, {"a": RayClusterSpec(), "b": RayClusterSpec()}))
