@@ -72,6 +72,7 @@ readme: ## install the way that the README has for machines without make, in a c
 bench: $(VENV) ## measure the speed of the model
 	$(BIN)/python tests/benchmarks/bench.py
 	$(BIN)/python tests/benchmarks/widgets.py
+	$(BIN)/python tests/benchmarks/whole_operator.py
 
 lock: ## make requirements.lock anew (LOCK_ARGS=--upgrade for newer versions)
 	$(need_python)

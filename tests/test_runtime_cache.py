@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Generator
 from dataclasses import replace
 from typing import Any
@@ -19,6 +20,7 @@ from kubequeue.errors import (
     UnknownNamespaceError,
 )
 from kubequeue.runtime.cache import Cache
+from kubequeue.runtime.limits import RateLimits
 
 
 class Told:
@@ -202,8 +204,86 @@ def test_a_watch_broken_by_the_server_is_listed_anew() -> None:
     assert rig.names() == ["a", "b"]
     rig.advance(0.2)
     assert rig.names() == ["a", "c"]
-    assert rig.told.events == [("update", "a", True), ("add", "c", False), ("delete", "b")]
+    assert rig.told.events == [("delete", "b"), ("update", "a", True), ("add", "c", False)]
     assert rig.told.behind == 0
+
+
+def test_a_new_list_is_in_the_cache_whole_before_a_handler_hears() -> None:
+    """So whoever is told of a delete does not find what else is gone, and finds what is new."""
+    rig = Rig()
+    for name in "abc":
+        rig.store.create(pod(name))
+    rig.started()
+    seen: list[list[str]] = []
+    rig.told.on_delete = lambda obj: seen.append(rig.names())  # type: ignore[method-assign]
+    rig.pods.break_watch(UnavailableError())
+    rig.sim.settle()
+    rig.store.delete(Pod, "default/a")
+    rig.store.delete(Pod, "default/b")
+    rig.store.create(pod("d"))
+    rig.advance(5)
+    assert seen == [["c", "d"]] * 2
+
+
+def test_an_error_of_the_server_comes_behind_what_the_server_sent_before() -> None:
+    """A delete and a create of one name are no update, though the watch breaks after them."""
+    rig = Rig(lag=2.0).started()
+    rig.store.create(pod("a"))
+    rig.advance(5)
+    rig.told.events.clear()
+    rig.store.delete(Pod, "default/a")
+    rig.store.create(pod("a"))
+    rig.advance(1)
+    rig.server.break_watches()
+    rig.advance(30)
+    assert rig.told.events[1:3] == [("delete", "a"), ("add", "a", False)]
+    ended = [i.at for i in rig.sim.trace.instants if i.kind == "watch_ended"]
+    assert ended == [8.0]
+
+
+def test_a_watch_waits_for_no_token() -> None:
+    """The list took the only one, and the next is 10 s away."""
+    rig = Rig(limits=RateLimits(0.1, 1)).started()
+    rig.store.create(pod("a"))
+    rig.advance(1)
+    assert rig.names() == ["a"]
+
+
+def test_back_off_begins_anew_every_two_minutes() -> None:
+    """Though the server was away all the time."""
+    rig = Rig()
+    asked: list[float] = []
+
+    def failing(*args: Any) -> Generator[Event, Any, Any]:
+        asked.append(round(rig.sim.now, 3))
+        raise UnavailableError
+        yield
+
+    rig.server.list = failing  # type: ignore[method-assign,assignment]
+    rig.started()
+    rig.advance(160)
+    waits = [round(after - before, 3) for before, after in itertools.pairwise(asked)]
+    assert waits == [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0, 30.0, 30.0, 0.8, 1.6, 3.2, 6.4]
+
+
+@pytest.mark.parametrize("lag", [0.0, 1.0])
+def test_a_handler_that_raises_does_not_stop_the_cache(lag: float) -> None:
+    """The run ends with the error, and goes on with what comes after."""
+    rig = Rig(lag=lag)
+
+    def fail(obj: Pod, is_in_initial_list: bool) -> None:
+        raise KeyError(obj.metadata.name)
+
+    rig.store.create(pod("a"))
+    rig.told.on_add = fail  # type: ignore[method-assign]
+    with pytest.raises(KeyError):
+        rig.started()
+    rig.store.create(pod("b"))
+    rig.store.create(pod("c"))
+    for _ in "bc":
+        with pytest.raises(KeyError):
+            rig.advance(5)
+    assert rig.names() == ["a", "b", "c"]
 
 
 def test_an_expired_version_is_listed_anew() -> None:

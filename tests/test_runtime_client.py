@@ -235,3 +235,20 @@ def test_a_closed_client_sends_nothing() -> None:
     rig.sim.run(until=100)
     assert not writing.triggered
     assert rig.server.store.list(Pod).items == ()
+
+
+def test_a_client_that_is_closed_while_its_callers_wait_sends_nothing_more() -> None:
+    """Neither what waits for a token nor what is on its way there; answers do not come back."""
+    rig = Rig(RateLimits(1, 1), 1.0)
+    calls = [rig.sim.process(rig.client.create(pod(f"p{n}"))) for n in range(3)]
+    rig.sim.run(until=0.7)
+    rig.client.close()
+    rig.sim.run(until=100)
+    assert [each.metadata.name for each in rig.server.store.list(Pod).items] == ["p0"]
+    assert not any(call.triggered for call in calls)
+    rig = Rig(OFF, 1.0)
+    refused = rig.sim.process(rig.client.delete(Pod, "default/a"))
+    rig.sim.run(until=0.7)
+    rig.client.close()
+    rig.sim.run(until=100)
+    assert not refused.triggered

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from operators import World
+from simpy.events import Event
 
-from kubequeue import InvalidArgumentError
+from kubequeue import InvalidArgumentError, Simulation
 from kubequeue.cluster.apiserver import APIServer
 from kubequeue.cluster.faults import FaultyServer
 from kubequeue.cluster.objects import Lease, Pod
-from kubequeue.errors import UnavailableError
+from kubequeue.errors import APIError, ConflictError, ServerTimeoutError, UnavailableError
+from kubequeue.runtime.deadline import Deadline
 from kubequeue.runtime.leaderelection import LeaderElection
+from kubequeue.runtime.lifetime import Lifetime
 from kubequeue.runtime.limits import RateLimits
 from kubequeue.runtime.manager import Manager
 
@@ -173,7 +177,59 @@ def test_a_call_without_an_answer_is_given_up_after_five_seconds() -> None:
     assert world.lease.spec.renew_time == pytest.approx(102.5, abs=0.1)
     world.servers[0].slow("update", Lease, 60.0)
     world.servers[0].slow("get", Lease, 60.0)
-    world.advance(13)
+    # The renewal of 109.5 s fails at 119.5 s, and giving the lease back takes 5 s more.
+    world.sim.run(until=124.4)
+    assert world.managers[0].leads
+    world.advance(0.3)
+    assert world.managers[0].end_reason == "leader election lost"
+
+
+def test_the_lease_is_given_back_after_a_failed_renewal_too() -> None:
+    """The server is back just in time for that, so nobody has to wait for the lease to run out."""
+    world = Replicas(2).started()
+    world.advance(100)
+    renewed = world.lease.spec.renew_time
+    away = world.servers[0].fail("update", Lease, share=1.0)
+    world.sim.call_at(renewed + 2 + 9.95, away.stop)
+    world.sim.run(until=renewed + 12.1)
+    assert world.managers[0].end_reason == "leader election lost"
+    assert world.lease.spec.holder_identity == ""
+    assert world.until_leader(limit=200) - renewed < 15
+
+
+@pytest.mark.parametrize("latency", [0.0, 0.01])
+def test_the_lease_is_given_back_in_one_try(latency: float) -> None:
+    """A conflict that goes on does not keep the process from its end."""
+    world = World(latency=latency)
+    world.server = server = FaultyServer(world.sim, world.server)
+    manager = world.operator(leader_election=ELECTION)
+    manager.start()
+    world.advance(11)
+    conflicts = server.fail("update", Lease, share=1.0, error=ConflictError("leases", "x"))
+    manager.stop()
+    world.advance(1)
+    assert manager.end_reason == "stopped"
+    assert conflicts.struck == 1
+
+
+def test_tries_to_renew_come_at_the_ticks_of_a_clock() -> None:
+    """Each 2 s, however long a try took: after one of 3 s at once, and then at the next tick."""
+    world = Replicas(1).started()
+    world.advance(100)
+    renewed = world.lease.spec.renew_time
+    faults = [world.servers[0].slow(verb, Lease, 1.49) for verb in ("update", "get")]
+    faults += [world.servers[0].fail(verb, Lease, share=1.0) for verb in ("update", "get")]
+    elector, tries = world.managers[0].elector, []
+    assert elector is not None
+    plain = elector._try_acquire_or_renew
+
+    def noted() -> Any:
+        tries.append(world.sim.now - renewed - 2)
+        return (yield from plain())
+
+    elector._try_acquire_or_renew = noted  # type: ignore[method-assign]
+    world.advance(30)
+    assert tries == pytest.approx([0, 3, 6, 9], abs=0.1)
     assert world.managers[0].end_reason == "leader election lost"
 
 
@@ -281,3 +337,40 @@ def test_renewals_take_tokens() -> None:
         assert manager.leads
         world.advance(100)
         assert manager.leads == leads
+
+
+@pytest.mark.parametrize("steps", range(1, 60))
+def test_a_replica_that_crashes_while_a_refusal_is_on_its_way_disturbs_nobody(steps: int) -> None:
+    """At each step of the first try for the lease, which is not there yet: the answer is an error.
+
+    Whom it was for is gone; the run goes on, and the other replica leads.
+    """
+    world = Replicas(2)
+    for manager in world.managers:
+        manager.start()
+    for _ in range(steps):
+        world.sim.step()
+    world.managers[0].crash()
+    world.until_leader()
+    assert world.leaders == ["operator-1"]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_an_error_in_the_instant_of_its_deadline_is_that_error(seed: int) -> None:
+    """Whichever of the two comes first in one instant; neither is taken for an answer."""
+    sim = Simulation(seed, shuffle_ties=True)
+    told: list[APIError] = []
+
+    def call() -> Generator[Event, Any, None]:
+        yield sim.sleep(5.0)
+        raise UnavailableError()
+
+    def caller() -> Generator[Event, Any, None]:
+        try:
+            yield from Deadline(sim, Lifetime(sim), 5.0).limit(call())
+        except APIError as error:
+            told.append(error)
+
+    sim.process(caller())
+    sim.run()
+    assert [type(error) in (UnavailableError, ServerTimeoutError) for error in told] == [True]

@@ -18,6 +18,7 @@ from kubequeue.kuberay.expectations import (
     RayClusterScaleExpectation,
 )
 from kubequeue.kuberay.observer import KubeRayObserver
+from kubequeue.kuberay.pods import NODE_TYPE
 from kubequeue.kuberay.raycluster import RayClusterReconciler
 from kubequeue.kuberay.rayjob import RayJobReconciler
 from kubequeue.kuberay.rayservice import RayServiceReconciler
@@ -49,6 +50,17 @@ RULES = ExpectationRules()
 _NEWS = or_(generation_changed, labels_changed, annotations_changed)
 
 
+RAY_NODES = ("head", "worker", "redis-cleanup")
+
+
+def is_ray_node(pod: Pod) -> bool:
+    """Whether the operator's cache has a Pod at all; others cost it nothing and wake nobody.
+
+    Mirrors ``managercache/cache.go: K8sControllerRuntimeCacheSelectors`` (ray-operator/internal).
+    """
+    return pod.metadata.labels.get(NODE_TYPE) in RAY_NODES
+
+
 class Operator(Manager):
     """A manager with KubeRay's controllers, and what is in its memory besides.
 
@@ -69,7 +81,7 @@ class Operator(Manager):
         queue: NewQueue = PriorityQueue,
         **manager: Any,
     ) -> None:
-        super().__init__(sim, server, **manager)
+        super().__init__(sim, server, selectors={Pod: is_ray_node}, **manager)
         self.dashboards = dashboards or Dashboards(sim)
         self.expectations: RayClusterScaleExpectation | NoExpectations = NoExpectations()
         if expectations is not None:

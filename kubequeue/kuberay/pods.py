@@ -108,7 +108,8 @@ def build_head_pod(tools: Tools, cluster: RayCluster) -> Pod:
         VERSION: tools.options.version,
     }
     meta = _meta(cluster, HEAD, HEAD_GROUP_LABEL, prefix if fixed else f"{prefix}-", fixed)
-    return _pod(replace(meta, annotations=annotations), head)
+    serves = {SERVE: "false"} if creator_of(cluster.metadata) == "RayService" else {}
+    return _pod(replace(meta, annotations=annotations, labels={**meta.labels, **serves}), head)
 
 
 def build_worker_pod(

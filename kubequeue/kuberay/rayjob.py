@@ -124,7 +124,7 @@ class RayJobReconciler:
     def _finalize(self, job: RayJob) -> Steps[Result]:
         """Try to stop the job, then let go of the object whether that worked or not."""
         status, meta = job.status, job.metadata
-        if not state.is_job_terminal(status.job_status):
+        if status.dashboard_url and not state.is_job_terminal(status.job_status):
             cluster = NamespacedName(meta.namespace, status.ray_cluster_name)
             with suppress(*FAILURES):  # Go logs it and goes on
                 yield from self._dashboards.stop_job(cluster, status.job_id)

@@ -71,15 +71,20 @@ class RayServiceReconciler:
             return COME_BACK
         if (problem := validate_ray_service(service)) is not None:
             return (yield from self._refuse(service, *problem))
-        seen = yield from self._look(service)
+        try:
+            active, pending = yield from self._clusters.reconcile_ray_cluster(service)
+        except NotFoundError:  # Go: client.IgnoreNotFound
+            return COME_BACK
+        seen = yield from self._look(service, active, pending)
         status = calculate_status(self._tools, service, seen)
         if inconsistent_ray_service_statuses(service.status, status):
             yield from self._write(service, status)
         return COME_BACK
 
-    def _look(self, service: RayService) -> Steps[Seen]:
+    def _look(
+        self, service: RayService, active: RayCluster | None, pending: RayCluster | None
+    ) -> Steps[Seen]:
         """Make or change the clusters, ask Serve on one of them, point the Services at it."""
-        active, pending = yield from self._clusters.reconcile_ray_cluster(service)
         for cluster in (active, pending):
             yield from update_head_pod_serve_label(self._tools, self._dashboards, service, cluster)
         serving: RayCluster | None = None

@@ -118,6 +118,10 @@ def _problem_of_job(job: RayJob) -> str | None:
         f"{invalid} TTLSecondsAfterFinished must be a non-negative integer": (
             spec.ttl_seconds_after_finished < 0
         ),
+        f"{invalid} a RayJob with shutdownAfterJobFinishes set to false cannot have "
+        "TTLSecondsAfterFinished": (
+            not spec.shutdown_after_job_finishes and spec.ttl_seconds_after_finished > 0
+        ),
         f"{invalid} the ClusterSelector mode doesn't support the suspend operation": (
             spec.suspend and bool(spec.cluster_selector)
         ),

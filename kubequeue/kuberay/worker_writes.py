@@ -30,7 +30,12 @@ def create_worker_pod(
 
 
 def delete_worker_pod(
-    tools: Tools, cluster: RayCluster, group: WorkerGroupSpec, name: str
+    tools: Tools,
+    cluster: RayCluster,
+    group: WorkerGroupSpec,
+    name: str,
+    *,
+    tells_not_found: bool = False,
 ) -> Steps[None]:
     """Delete one Pod and remember it.
 
@@ -40,7 +45,7 @@ def delete_worker_pod(
     try:
         yield from tools.client.delete(Pod, NamespacedName(cluster.metadata.namespace, name))
     except FAILURES as error:
-        if not isinstance(error, NotFoundError):
+        if tells_not_found or not isinstance(error, NotFoundError):
             told = f"Failed deleting worker Pod {name}: {error}"
             tools.event(cluster, WARNING, "FailedToDeleteWorkerPod", told)
         raise ReplicaFailureError("FailedDeleteWorkerPod", error) from error

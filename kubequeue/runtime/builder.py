@@ -26,6 +26,9 @@ from kubequeue.runtime.reconcile import Reconciler
 from kubequeue.sim import Simulation
 from kubequeue.workqueue.queue import Queue
 
+CACHE_SYNC_TIMEOUT = 120.0
+"""Seconds that a controller waits for its first lists (``CacheSyncTimeout``)."""
+
 NewQueue = Callable[[Simulation, str], Queue]
 """Makes the queue of a controller, given the simulation and its name."""
 
@@ -104,12 +107,21 @@ class ManagedController:
         for kind in self.reads:
             cache.informer(kind)
 
-    def start(self, cache: Cache) -> Generator[Event, Any, None]:
-        """Wait until what it watches and reads is in the cache, then start the workers."""
+    def start(
+        self, sim: Simulation, cache: Cache, give_up: Callable[[], object]
+    ) -> Generator[Event, Any, None]:
+        """Wait until what it watches and reads is in the cache, then start the workers.
+
+        After two minutes it gives up. Mirrors ``controller.go: startEventSourcesAndQueueLocked``.
+        """
+        limit = sim.sleep(CACHE_SYNC_TIMEOUT)
         for kind in (*(source.kind for source in self.sources), *self.reads):
             informer = cache.informer(kind)
             if not informer.has_synced:
-                yield informer.synced
+                yield informer.synced | limit
+                if not informer.has_synced:
+                    give_up()
+                    return
         if self.controller is not None and self.queue is not None and not self.queue.shutting_down:
             self.controller.start()
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from simpy.events import Event
 
 from kubequeue.errors import ServerTimeoutError
-from kubequeue.runtime.lifetime import Lifetime
+from kubequeue.runtime.lifetime import Lifetime, heard
 from kubequeue.sim import Simulation
 
 R = TypeVar("R")
@@ -29,6 +29,7 @@ class Deadline:
         Mirrors the time-out of an HTTP client, and Go's ``context.WithTimeout``.
         """
         process = self._lifetime.process(steps)
+        process.callbacks.append(heard)
         try:
             yield process | self._sim.sleep(max(self._seconds, 0.0))
             if not process.triggered:
@@ -37,5 +38,7 @@ class Deadline:
             if not process.triggered:
                 self._lifetime.kill(process)
         answer: Any = process.value
+        if not process.ok:  # it failed in the instant in which the time was up
+            raise answer
         result: R = answer
         return result

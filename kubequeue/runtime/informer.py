@@ -18,6 +18,7 @@ from kubequeue.runtime.lifetime import Lifetime
 from kubequeue.runtime.observer import CacheObserver
 from kubequeue.runtime.reflector import Reflector
 from kubequeue.runtime.restclient import RESTClient
+from kubequeue.runtime.selection import Selector
 from kubequeue.sim import Simulation, to_ns
 
 
@@ -46,6 +47,7 @@ class Informer:
         namespaces: which to watch; ``("",)`` is all of them.
         lag: seconds from the server's event to the cache, or (lowest, highest).
         resync_period: tell the handlers of every object again each so many seconds; 0 for never.
+        selector: labels, or a function of an object; what it does not pick is as if not there.
         observer: who is told of lists, changes and broken watches.
 
     Raises `InvalidArgumentError` for a negative lag or period. Mirrors ``shared_informer.go:
@@ -61,6 +63,7 @@ class Informer:
         namespaces: Iterable[str] = ("",),
         lag: Seconds = 0.0,
         resync_period: float = 0.0,
+        selector: Selector | None = None,
         observer: CacheObserver | None = None,
     ) -> None:
         if to_ns(resync_period, "resync_period") < 0:
@@ -75,7 +78,7 @@ class Informer:
         self._resync_period = resync_period
         self._lag = lag
         self._reflectors = [
-            Reflector(sim, client, kind, namespace, self, lag) for namespace in namespaces
+            Reflector(sim, client, kind, namespace, self, lag, selector) for namespace in namespaces
         ]
         self._started = False
 
@@ -141,19 +144,25 @@ class Informer:
     def replace(self, reflector: Reflector, objects: list[Any]) -> None:
         """The answer to a list: everything that is there now, in one namespace or in all.
 
-        Mirrors ``delta_fifo.go: Replace`` and what follows from it.
+        All of it is in the indexer before the first handler hears; then come the deletes, then the
+        rest. Mirrors ``controller.go: processReplacedAllInfo``.
         """
         initial = not reflector.has_synced
         self._observer.listed(self.kind.kind, reflector.namespace, len(objects))
         there = {key_of(obj) for obj in objects}
         gone = [o for o in self.indexer.select(reflector.namespace) if key_of(o) not in there]
-        for obj in objects:
-            self._put(obj, initial)
+        changes = [(self.indexer.put(obj), obj) for obj in objects]
         for obj in gone:
-            self.deleted(obj)
-        reflector.has_synced = True
-        if initial and self.has_synced:
-            self.synced.succeed()
+            self.indexer.delete(key_of(obj))
+        try:
+            for obj in gone:
+                self._tell_deleted(obj)
+            for old, obj in changes:
+                self._tell_put(old, obj, initial)
+        finally:  # what a handler raises must not keep the workers waiting
+            reflector.has_synced = True
+            if initial and self.has_synced:
+                self.synced.succeed()
 
     def put(self, obj: Any) -> None:
         """An event says that this is how an object is now."""
@@ -161,19 +170,26 @@ class Informer:
 
     def deleted(self, obj: Any) -> None:
         """An event says that an object is gone."""
-        key = key_of(obj)
-        if self.indexer.delete(key) is None:
-            return
-        self._told("DELETED", key, obj)
+        if self.indexer.delete(key_of(obj)) is not None:
+            self._tell_deleted(obj)
+
+    def _tell_deleted(self, obj: Any) -> None:
+        self._told("DELETED", key_of(obj), obj)
         for handler in self._handlers:
             handler.on_delete(obj)
+
+    def held(self, namespace: str) -> Iterable[Any]:
+        """What is in the indexer of a namespace, or of all."""
+        return self.indexer.select(namespace)
 
     def watch_ended(self, namespace: str, why: str) -> None:
         """A watch is over, and why."""
         self._observer.watch_ended(self.kind.kind, namespace, why)
 
     def _put(self, obj: Any, initial: bool) -> None:
-        old = self.indexer.put(obj)
+        self._tell_put(self.indexer.put(obj), obj, initial)
+
+    def _tell_put(self, old: Any, obj: Any, initial: bool) -> None:
         if old is None:
             self._told("ADDED", key_of(obj), obj)
             for handler in self._handlers:

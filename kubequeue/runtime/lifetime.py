@@ -96,4 +96,10 @@ def _cut(process: Process) -> None:
     if process.is_alive and waits_for is not None and waits_for.callbacks is not None:
         if process._resume in waits_for.callbacks:
             waits_for.callbacks.remove(process._resume)
+            waits_for.callbacks.append(heard)
         process._generator.close()
+
+
+def heard(event: Event) -> None:
+    """Should the event fail, the run goes on: whoever it was for is dead, or looks for himself."""
+    event.defused = True

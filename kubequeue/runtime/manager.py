@@ -23,28 +23,29 @@ from kubequeue.runtime.observer import CacheObserver, ClientObserver, ManagerObs
 from kubequeue.runtime.predicates import Predicate
 from kubequeue.runtime.reconcile import Reconciler
 from kubequeue.runtime.restclient import Buckets
+from kubequeue.runtime.selection import Selectors
 from kubequeue.sim import Simulation, to_ns
 from kubequeue.workqueue.priorityqueue import PriorityQueue
 
 Steps = Generator[Event, Any, None]
-STOPPED, CRASHED, LOST = "stopped", "crashed", "leader election lost"
+STOPPED, CRASHED = "stopped", "crashed"
+LOST, NOT_SYNCED = "leader election lost", "timed out waiting for caches to sync"
 
 
 class Manager:
     """Controllers that share a cache and a client, from `start` until `stop`, `crash` or a loss.
 
     Once it leads (at once without ``leader_election``) it lists and watches, waits until each
-    controller's kinds are in the cache, and starts that controller's workers. One manager lives
-    once: after it ended make another, which starts with empty memory.
+    controller's kinds are in the cache, two minutes at most, and starts that controller's workers.
+    One manager lives once: after it ended make another, which starts with empty memory.
 
     Args:
         sim, server, user: what it lives in, and with whom it speaks as whom.
         namespaces: which to watch: one, or several; empty for all.
         limits: the token buckets of its client, one for each kind.
         leader_election: None leads at once.
-        name: what traces call it, and what is put before the names of its controllers; for several
-            managers at a time.
-        lag, resync_period: of its cache, in seconds.
+        name: what traces call it, also before the names of its controllers; for several at a time.
+        lag, resync_period, selectors: of its `Cache`; times in seconds.
         graceful_shutdown_timeout: seconds that `stop` waits for the rounds under way.
 
     Raises `InvalidArgumentError` for what `Cache` and `Client` refuse, or a time-out below zero.
@@ -62,6 +63,7 @@ class Manager:
         name: str = "",
         lag: Seconds = 0.0,
         resync_period: float = 0.0,
+        selectors: Selectors | None = None,
         graceful_shutdown_timeout: float = 30.0,
     ) -> None:
         if to_ns(graceful_shutdown_timeout, "graceful_shutdown_timeout") < 0:
@@ -71,7 +73,6 @@ class Manager:
         buckets = Buckets(sim, limits)
         of_lists = buckets if limits.shared else Buckets(sim, limits)
         called = sim.observe(ClientObserver, "client", name)
-        told = sim.observe(CacheObserver, "cache", name)
         self.name = name
         self.cache = Cache(
             sim,
@@ -81,7 +82,8 @@ class Manager:
             lag=lag,
             resync_period=resync_period,
             buckets=of_lists,
-            observers=(told, called),
+            selectors=selectors,
+            observers=(sim.observe(CacheObserver, "cache", name), called),
         )
         self.client = Client(
             sim, self.cache, server, user, limits, buckets=buckets, observer=called
@@ -90,7 +92,7 @@ class Manager:
         """By the names they were given."""
         self.elector: LeaderElector | None = None
         self.ended: Event = sim.event()
-        """Fires at the end, with ``stopped``, ``crashed`` or ``leader election lost``."""
+        """Fires at the end, with ``stopped``, ``crashed`` or what else ended it."""
         self._sim = sim
         self._observer: ManagerObserver = sim.observe(ManagerObserver, "manager", name)
         self._leader_election = leader_election
@@ -160,8 +162,7 @@ class Manager:
         self._started = True
         self._tell("starts")
         if self._leader_election is None:
-            self._lead()
-            return
+            return self._lead()
         election = self._leader_election.identified(self._sim, self.name or "operator")
         client = self.client.with_deadline(Deadline(self._sim, self._life, election.call_timeout))
         self.elector = LeaderElector(
@@ -169,17 +170,17 @@ class Manager:
         )
         self._election = self._life.process(self.elector.run())
 
-    def stop(self) -> None:
+    def stop(self, *, why: str = STOPPED) -> None:
         """End in good order: workers finish their rounds, informers end, the lease is given back.
 
-        Takes virtual time, until `ended` fires; what is not done in the time allowed is cut off.
-        A second call does nothing. Mirrors ``internal.go: engageStopProcedure``.
+        Takes virtual time, until `ended` fires with ``why``; what is not done in the time allowed
+        is cut off. A second call does nothing. Mirrors ``internal.go: engageStopProcedure``.
         """
         if not self._started:
-            self._finish(STOPPED)
+            self._finish(why)
         elif not self._stopping and not self.ended.triggered:
             self._stopping = True
-            self._life.process(self._stop())
+            self._life.process(self._stop(why))
 
     def crash(self) -> None:
         """The process is gone in this instant, in the middle of whatever it does.
@@ -200,14 +201,15 @@ class Manager:
             each.prepare(self._sim, self.cache, self._life)
         self.cache.start(self._caches)
         for each in self.controllers.values():
-            self._life.process(each.start(self.cache))
+            start = each.start(self._sim, self.cache, lambda: self.stop(why=NOT_SYNCED))
+            self._life.process(start)
 
     def _stood_down(self) -> None:
         """The election is over: as asked, or because the lease is lost, which ends the process."""
         if not self._stopping:
             self._die(LOST)
 
-    def _stop(self) -> Steps:
+    def _stop(self, why: str) -> Steps:
         self._tell("stops")
         workers: list[Process] = []
         for each in self.controllers.values():
@@ -222,9 +224,9 @@ class Manager:
             self.elector.cancel()
             yield self._election
         if all(not worker.is_alive for worker in workers):
-            self._finish(STOPPED)
+            self._finish(why)
         else:
-            self._die(STOPPED)
+            self._die(why)
 
     def _die(self, why: str) -> None:
         if not self.ended.triggered:

@@ -96,27 +96,34 @@ class RESTClient:
     def call(self, verb: str, kind: str, key: str, request: Callable[[], Calling[R]]) -> Calling[R]:
         """Wait for a token, send the request, wait for the answer.
 
-        Raises what the server answers. Mirrors ``request.go: request``: the time of a call counts
-        from before the token.
+        Raises what the server answers. A watch takes no token. Mirrors ``request.go: request``,
+        where the time of a call counts from before the token, and ``Watch``.
         """
         started, observer, method = self._env.now, self._observer, METHODS[verb]
-        throttled = yield from self.throttle(kind, method)
+        yield from self._still_there()
+        throttled = 0 if verb == "watch" else (yield from self.throttle(kind, method))
+        yield from self._still_there()
         observer.sent(verb, kind, key, throttled)
         try:
             limit = self._deadline
             answer = yield from (limit.limit(request()) if limit else request())
         except APIError as error:
+            yield from self._still_there()
             took = self._env.now - started
             observer.answered(verb, method, kind, key, error.code, took, str(error))
             raise
+        yield from self._still_there()
         took = self._env.now - started
         observer.answered(verb, method, kind, key, 201 if verb == "create" else 200, took, "")
         return answer
 
-    def throttle(self, kind: str, method: str) -> Calling[int]:
-        """Wait for a token of ``kind``; how many nanoseconds it took. Mirrors ``tryThrottle``."""
+    def _still_there(self) -> Calling[None]:
+        """Wait for ever once the process is gone: nobody is there to go on."""
         if self._closed:
             yield self._sim.event()
+
+    def throttle(self, kind: str, method: str) -> Calling[int]:
+        """Wait for a token of ``kind``; how many nanoseconds it took. Mirrors ``tryThrottle``."""
         wait = self._buckets.reserve(kind)
         if wait is None:
             return 0
