@@ -43,7 +43,7 @@ class Kubelet:
     >>> pod = server.store.create(Pod(ObjectMeta("a", "team-a")))
     >>> sim.run(until=3.1)
     >>> server.store.get(Pod, "team-a/a").status
-    PodStatus(phase='Running', ready=True, terminated=False)
+    PodStatus(phase='Running', ready=True, terminated=False, restart_count=0)
     """
 
     def __init__(
@@ -99,7 +99,8 @@ class Kubelet:
         if restarts and pod.metadata.deletion_timestamp is None:
             self._next.pop(pod.metadata.uid, None)
             self._begin(pod, "ready", lambda: self._start() + self._ready(), self._make_ready)
-        self._write_status(pod, ready=False, terminated=not restarts)
+        count = pod.status.restart_count + restarts
+        self._write_status(pod, ready=False, terminated=not restarts, restart_count=count)
 
     def never_finish(self, key: Key) -> None:
         """Once deleted, the Pod stays Terminating, until `finish`."""

@@ -80,11 +80,15 @@ class PodSpec:
 
 @dataclass(frozen=True, slots=True)
 class PodStatus:
-    """How a Pod is: its phase, whether it is ready, whether its main container has ended."""
+    """How a Pod is: its phase, whether it is ready, whether its main container has ended for good.
+
+    ``restart_count`` is how often the main container was started again.
+    """
 
     phase: str = "Pending"
     ready: bool = False
     terminated: bool = False
+    restart_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)

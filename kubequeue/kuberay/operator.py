@@ -83,6 +83,7 @@ class Operator(Manager):
     ) -> None:
         super().__init__(sim, server, selectors={Pod: is_ray_node}, **manager)
         self.dashboards = dashboards or Dashboards(sim)
+        self.dashboards.follow(server.store)
         self.expectations: RayClusterScaleExpectation | NoExpectations = NoExpectations()
         if expectations is not None:
             self.expectations = RayClusterScaleExpectation(sim, self.client, expectations)
