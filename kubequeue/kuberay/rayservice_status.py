@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from kubequeue.kuberay.conditions import (
     Condition,
+    Conditions,
     find_status_condition,
     is_status_condition_true,
     set_status_condition,
@@ -108,11 +109,18 @@ def _conditions(status: RayServiceStatuses, now: float) -> RayServiceStatuses:
     new += _upgrade_condition(status)
     conditions = status.conditions
     for condition in new:
-        stamped = replace(condition, last_transition_time=now)
-        conditions = set_status_condition(conditions, stamped)
+        conditions = _set_condition(conditions, condition, status.observed_generation, now)
     is_ready = is_status_condition_true(conditions, SERVICE_READY)
     service_status = SERVICE_RUNNING if is_ready else NOT_RUNNING
     return replace(status, conditions=conditions, service_status=service_status)
+
+
+def _set_condition(
+    conditions: Conditions, new: Condition, observed_generation: int, now: float
+) -> Conditions:
+    """A new generation is news by itself, if nothing else is. Mirrors ``setCondition``."""
+    stamped = replace(new, observed_generation=observed_generation, last_transition_time=now)
+    return set_status_condition(conditions, stamped)
 
 
 def _upgrade_condition(status: RayServiceStatuses) -> list[Condition]:
@@ -132,9 +140,13 @@ def _upgrade_condition(status: RayServiceStatuses) -> list[Condition]:
 
 
 def validation_failed(status: RayServiceStatuses, problem: str, now: float) -> RayServiceStatuses:
-    """The status of a RayService that the operator refuses."""
-    refused = Condition(SERVICE_READY, "False", "ValidationFailed", problem, now)
-    return replace(status, conditions=set_status_condition(status.conditions, refused))
+    """The status of a RayService that the operator refuses.
+
+    The generation is the one observed before: this one is looked at no further.
+    """
+    refused = Condition(SERVICE_READY, "False", "ValidationFailed", problem)
+    conditions = _set_condition(status.conditions, refused, status.observed_generation, now)
+    return replace(status, conditions=conditions)
 
 
 def inconsistent_ray_service_statuses(old: RayServiceStatuses, new: RayServiceStatuses) -> bool:
