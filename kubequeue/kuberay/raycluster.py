@@ -19,7 +19,7 @@ from kubequeue.kuberay.raycluster_services import (
 )
 from kubequeue.kuberay.raycluster_status import calculate_status, update_ray_cluster_status
 from kubequeue.kuberay.raycluster_types import RayCluster
-from kubequeue.kuberay.tools import WARNING, Steps, Tools
+from kubequeue.kuberay.tools import WARNING, Steps, Tools, managed_by_external_controller
 from kubequeue.kuberay.validation import (
     validate_ray_cluster_metadata,
     validate_ray_cluster_spec,
@@ -70,6 +70,8 @@ class RayClusterReconciler:
         error; otherwise the next one is in 300 s.
         """
         tools = self._tools
+        if managed_by_external_controller(cluster.spec.managed_by):
+            return Result()
         if (refused := self._validate(cluster)) is not None:
             return refused
         if cluster.metadata.deletion_timestamp is not None:

@@ -65,13 +65,14 @@ class WorkerGroupSpec:
 
 @dataclass(frozen=True, slots=True)
 class RayClusterSpec:
-    """What the owner of a RayCluster asks for."""
+    """What the owner of a RayCluster asks for; ``managed_by`` is empty or names a controller."""
 
     head_group_spec: HeadGroupSpec = HeadGroupSpec()
     worker_group_specs: tuple[WorkerGroupSpec, ...] = ()
     suspend: bool = False
     enable_in_tree_autoscaling: bool = False
     upgrade_strategy: str = ""
+    managed_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from kubequeue.kuberay.rayservice_status import (
     validation_failed,
 )
 from kubequeue.kuberay.rayservice_types import RayService, RayServiceStatuses
-from kubequeue.kuberay.tools import NORMAL, WARNING, Steps, Tools
+from kubequeue.kuberay.tools import NORMAL, WARNING, Steps, Tools, managed_by_external_controller
 from kubequeue.kuberay.validation import validate_ray_service
 from kubequeue.runtime.reconcile import Request, Result
 
@@ -62,6 +62,8 @@ class RayServiceReconciler:
             return Result(requeue_after=SERVICE_DEFAULT_REQUEUE_DURATION, error=error)
 
     def _reconcile(self, service: RayService) -> Steps[Result]:
+        if managed_by_external_controller(service.spec.managed_by):
+            return DONE
         to_clean = yield from self._clusters.clean_up_ray_cluster_instance(service)
         if service.metadata.deletion_timestamp is not None:
             return COME_BACK if to_clean else (yield from self._finalize(service))
