@@ -82,12 +82,14 @@ class PodSpec:
 class PodStatus:
     """How a Pod is: its phase, whether it is ready, whether its main container has ended for good.
 
-    ``restart_count`` is how often the main container was started again.
+    ``pod_ip`` is empty until it first runs; ``restart_count`` is how often the main container was
+    started again.
     """
 
     phase: str = "Pending"
     ready: bool = False
     terminated: bool = False
+    pod_ip: str = ""
     restart_count: int = 0
 
 

@@ -77,10 +77,14 @@ class RayClusterSpec:
 
 @dataclass(frozen=True, slots=True)
 class HeadInfo:
-    """Which Pod and which Service are the head's; empty when there is none."""
+    """Which Pod and which Service are the head's; empty when there is none.
+
+    ``pod_ip`` is empty until the head runs, so that a status is written when it does.
+    """
 
     pod_name: str = ""
     service_name: str = ""
+    pod_ip: str = ""
 
 
 @dataclass(frozen=True, slots=True)
