@@ -15,6 +15,7 @@ from kubequeue.kuberay.dashboard import Dashboards
 from kubequeue.kuberay.failures import FAILURES
 from kubequeue.kuberay.raycluster_types import HEAD_POD_READY, RayCluster
 from kubequeue.kuberay.rayservice_clusters import RayServiceClusters, should_prepare_new_cluster
+from kubequeue.kuberay.rayservice_initializing import is_initializing_timeout
 from kubequeue.kuberay.rayservice_services import (
     reconcile_services_to_ready_cluster,
     update_head_pod_serve_label,
@@ -73,6 +74,8 @@ class RayServiceReconciler:
             return COME_BACK
         if (problem := validate_ray_service(service)) is not None:
             return (yield from self._refuse(service, *problem))
+        if is_initializing_timeout(service):
+            return COME_BACK if to_clean else DONE
         try:
             active, pending = yield from self._clusters.reconcile_ray_cluster(service)
         except NotFoundError:  # Go: client.IgnoreNotFound

@@ -21,6 +21,10 @@ SERVICE_READY = "Ready"
 UPGRADE_IN_PROGRESS = "UpgradeInProgress"
 """Types of a RayService's conditions."""
 
+INITIALIZING = "Initializing"
+INITIALIZING_TIMEOUT = "InitializingTimeout"
+"""Reasons of the condition ``Ready``, before it is true for the first time."""
+
 NEW_CLUSTER = "NewCluster"
 NO_UPGRADE = "None"
 """Values of ``RayServiceSpec.upgrade_strategy``."""
