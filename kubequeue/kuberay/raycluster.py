@@ -38,8 +38,9 @@ RECONCILE_FUNCS: tuple[Callable[[Tools, RayCluster], Steps[None]], ...] = (
 )
 """The acts of a round, in order; the first that fails ends them.
 
-Go has seven more (the autoscaler's account, role and binding, ingress, authentication secret,
-serve service, storage claim), which write nothing for the RayClusters of the model.
+Go has seven more: the autoscaler's account, role and binding, ingress, authentication secret, serve
+service, storage claim. What they are for is not in the model; where Go would write something (with
+the autoscaler its account, role and binding, with an annotation a serve service), nothing is.
 """
 
 
