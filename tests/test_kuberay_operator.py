@@ -33,7 +33,7 @@ def test_qps_and_burst_hold_back_the_creates_of_pods() -> None:
 
 
 @pytest.mark.parametrize(
-    ("flag", "served"), [("", "abc"), ("a", "a"), ("a,b", "ab"), ("a, b", "ab")]
+    ("flag", "served"), [("", "abc"), ("a", "a"), ("a,b", "ab"), ("a,", "abc")]
 )
 def test_watch_namespace_says_what_is_seen(flag: str, served: str) -> None:
     """One, several with commas, or all."""
@@ -45,10 +45,10 @@ def test_watch_namespace_says_what_is_seen(flag: str, served: str) -> None:
     assert made == set(served)
 
 
-def test_watch_namespace_is_a_text() -> None:
-    """A list is told as the mistake that it is."""
+@pytest.mark.parametrize("wrong", [["a"], "a, b", " a", "a\t"])
+def test_watch_namespace_is_a_text_without_blanks(wrong: Any) -> None:
+    """A list is told as the mistake that it is; and a blank would belong to a namespace's name."""
     rig = Rig(starts=False)
-    wrong: Any = ["a"]
     with pytest.raises(InvalidArgumentError, match="watch_namespace"):
         rig.start(watch_namespace=wrong)
 

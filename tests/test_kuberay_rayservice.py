@@ -187,3 +187,25 @@ def test_a_pod_that_is_being_deleted_is_no_endpoint() -> None:
     rig.store.delete(Pod, worker)
     rig.run(63)
     assert rig.status.num_serve_endpoints == 1
+
+
+def test_conditions_note_the_generation_that_they_are_about() -> None:
+    """So an edit that changes nothing else is written down; a RayCluster's conditions note none."""
+    rig = ServiceRig()
+    rig.run(60)
+    assert {each.observed_generation for each in rig.status.conditions} == {1}
+    rig.edit(ray_cluster_deletion_delay_seconds=30.0)
+    rig.run(62)
+    assert {each.observed_generation for each in rig.status.conditions} == {2}
+    assert rig.status.observed_generation == 2
+    assert {each.observed_generation for each in rig.cluster(rig.active).status.conditions} == {0}
+
+
+def test_a_refused_edit_keeps_the_generation_that_was_looked_at() -> None:
+    """The condition is set before the new generation is."""
+    rig = ServiceRig()
+    rig.run(60)
+    rig.edit(ray_cluster_deletion_delay_seconds=-1.0)
+    rig.run(62)
+    refused = rig.status.conditions[0]
+    assert (refused.reason, refused.observed_generation) == ("ValidationFailed", 1)

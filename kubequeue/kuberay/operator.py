@@ -83,6 +83,7 @@ class Operator(Manager):
     ) -> None:
         super().__init__(sim, server, selectors={Pod: is_ray_node}, **manager)
         self.dashboards = dashboards or Dashboards(sim)
+        self.dashboards.follow(server.store)
         self.expectations: RayClusterScaleExpectation | NoExpectations = NoExpectations()
         if expectations is not None:
             self.expectations = RayClusterScaleExpectation(sim, self.client, expectations)
@@ -149,7 +150,9 @@ def start_operator(
         sim, server: where; the server has to know `kubequeue.kuberay.api.KINDS` and the cluster's.
         reconcile_concurrency: workers of each of the three controllers.
         qps, burst: of its client, a bucket for each kind; a negative ``qps`` is no limit.
-        watch_namespace: one namespace, several with commas between them, or empty for all.
+        watch_namespace: one namespace, several with commas and no blanks between them, or empty
+            for all. Go would watch a namespace whose name begins with the blank, which there is
+            not.
         leader_election: True for KubeRay's own lease, False to lead at once, or another lease.
         expectations: the rules of the memory; None switches the memory off.
         dashboards: what answers its HTTP client; by default dashboards that answer in 20 ms.
@@ -159,7 +162,8 @@ def start_operator(
         user: who it is to the server.
         name: what traces call it; several at a time need a name each.
 
-    After ``stop()``, ``crash()`` or a lost lease start another one: it has an empty memory.
+    Raises `InvalidArgumentError` for such a blank. After ``stop()``, ``crash()`` or a lost lease
+    start another one: it has an empty memory.
 
     >>> from kubequeue.cluster.apiserver import APIServer
     >>> from kubequeue.cluster.objects import KINDS, ObjectMeta
@@ -172,9 +176,11 @@ def start_operator(
     >>> [str(pod.metadata.name).rpartition("-")[0] for pod in server.store.list(Pod).items]
     ['a-head']
     """
-    if not isinstance(watch_namespace, str):
+    if not isinstance(watch_namespace, str) or any(map(str.isspace, watch_namespace)):
         raise InvalidArgumentError(
-            "watch_namespace", watch_namespace, "a text, with commas between several namespaces"
+            "watch_namespace",
+            watch_namespace,
+            "a text, with commas and no blanks between several namespaces",
         )
     election = LEADER_ELECTION if leader_election is True else leader_election or None
     operator = Operator(
@@ -186,7 +192,7 @@ def start_operator(
         options=options,
         queue=queue,
         user=user,
-        namespaces=[each.strip() for each in watch_namespace.split(",")],
+        namespaces=watch_namespace.split(","),
         limits=OFF if qps < 0 else RateLimits(qps, burst),
         leader_election=election,
         name=name,

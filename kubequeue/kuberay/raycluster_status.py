@@ -134,7 +134,10 @@ def _head_info(tools: Tools, cluster: RayCluster, head: Pod | None) -> HeadInfo:
         raise ReconcileError(f"unable to find head service. cluster name {name}")
     if len(services) > 1:
         raise ReconcileError(f"found multiple head services. cluster name {name}")
-    return HeadInfo(head.metadata.name if head else "", services[0].metadata.name)
+    service = services[0].metadata.name
+    if head is None:
+        return HeadInfo(service_name=service)
+    return HeadInfo(head.metadata.name, service, head.status.pod_ip)
 
 
 def _note_transition(old: RayClusterStatus, new: RayClusterStatus, now: float) -> RayClusterStatus:

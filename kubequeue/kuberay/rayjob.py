@@ -28,7 +28,7 @@ from kubequeue.kuberay.rayjob_states import (
     reset_for_suspend_or_retry,
 )
 from kubequeue.kuberay.rayjob_types import RayJob, RayJobStatus, is_job_deployment_terminal
-from kubequeue.kuberay.tools import WARNING, Steps, Tools
+from kubequeue.kuberay.tools import WARNING, Steps, Tools, managed_by_external_controller
 from kubequeue.kuberay.validation import validate_ray_job
 from kubequeue.runtime.reconcile import Request, Result
 
@@ -61,6 +61,8 @@ class RayJobReconciler:
             return Result(requeue_after=RAY_JOB_DEFAULT_REQUEUE_DURATION, error=error)
 
     def _reconcile(self, job: RayJob) -> Steps[Result]:
+        if managed_by_external_controller(job.spec.managed_by):
+            return DONE
         if job.metadata.deletion_timestamp is not None:
             return (yield from self._finalize(job))
         if (problem := validate_ray_job(job)) is not None:

@@ -20,6 +20,19 @@ Steps = Generator[Event, Any, T]
 
 NORMAL, WARNING = "Normal", "Warning"
 
+KUBERAY_CONTROLLER = "ray.io/kuberay-operator"
+
+
+def managed_by_external_controller(managed_by: str) -> bool:
+    """Whether an object is somebody else's to look after, such as Kueue's: a round leaves it alone.
+
+    Mirrors ``util.go: ManagedByExternalController``.
+
+    >>> managed_by_external_controller("kueue.x-k8s.io/multikueue")
+    True
+    """
+    return managed_by not in ("", KUBERAY_CONTROLLER)
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
