@@ -9,7 +9,7 @@ from kuberay_rig import JobRig, ServiceRig
 
 from kubequeue.cluster.objects import Pod, key_of
 from kubequeue.kuberay.api import HeadGroupSpec, RayClusterSpec, RayJob, RayService
-from kubequeue.kuberay.dashboard import Dashboards
+from kubequeue.kuberay.dashboard import Dashboards, DashboardUnreachableError
 
 HEAD_ALONE = RayClusterSpec()
 NEVER = RayClusterSpec(HeadGroupSpec(restart_policy="Never"))
@@ -84,15 +84,17 @@ def test_a_second_head_answers_for_nothing_while_the_first_one_runs() -> None:
 
 
 def test_a_request_under_way_when_the_head_goes_has_no_answer() -> None:
-    """The connection ends with the head."""
-    rig = JobRig({"job_seconds": None, "latency": 1.0})
+    """The connection ends with the head, whatever the next one could say."""
+    rig = JobRig({"job_seconds": None, "latency": 1.5})
     rig.submit(ray_cluster_spec=NEVER)
     rig.run(30)
-    (start, _) = rig.rounds("rayjob")[-1]
-    rig.run(start + 4.5)
-    end_head(rig, "fail")
-    rig.run(start + 5.1)
-    assert rig.status.job_status_check_failure_start_time == pytest.approx(start + 5.0)
+    call = rig.dashboards.get_job_info(key_of(rig.clusters[0]), rig.status.job_id)
+    asked = rig.sim.process(call)
+    asked.defused = True
+    rig.sim.call_at(30.1, lambda: end_head(rig, "fail"))
+    rig.run(32)
+    assert isinstance(asked.value, DashboardUnreachableError)
+    assert "connection refused: no head Pod runs" in str(asked.value)
 
 
 def test_dashboards_that_follow_no_store_always_answer() -> None:

@@ -54,7 +54,10 @@ class RayClusterReconciler:
         self._tools = tools
 
     def reconcile(self, request: Request) -> Steps[Result]:
-        """One round. Mirrors ``Reconcile``."""
+        """One round; what is gone is forgotten.
+
+        Mirrors ``Reconcile`` and ``cleanUpRayClusterMetrics``.
+        """
         key = NamespacedName.parse(request)
         try:
             cluster = self._tools.client.get(RayCluster, key)

@@ -68,7 +68,10 @@ def calculate_status(
 
 
 def _count(cluster: RayCluster, pods: Sequence[Pod]) -> RayClusterStatus:
-    """The numbers of worker Pods, had and wanted."""
+    """The numbers of worker Pods, had and wanted.
+
+    Mirrors ``util.go: CalculateReadyReplicas`` and ``CalculateAvailableReplicas``.
+    """
     workers = [pod for pod in pods if pod.metadata.labels.get(NODE_TYPE) == WORKER]
     low, high = _bounds(cluster.spec)
     return replace(
@@ -172,7 +175,7 @@ def update_ray_cluster_status(
 
 
 def _emit_provisioned_duration(tools: Tools, cluster: RayCluster, status: RayClusterStatus) -> None:
-    """Mirrors ``emitRayClusterProvisionedDuration``."""
+    """Mirrors ``emitRayClusterMetrics`` and ``emitRayClusterProvisionedDuration``."""
     was = is_status_condition_true(cluster.status.conditions, PROVISIONED)
     if was or not is_status_condition_true(status.conditions, PROVISIONED):
         return

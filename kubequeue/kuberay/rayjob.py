@@ -99,7 +99,10 @@ class RayJobReconciler:
         return (yield from check_job(self._tools, self._dashboards, job))
 
     def _initialize(self, job: RayJob) -> Steps[RayJobStatus | None]:
-        """Wait until the RayCluster is ready, and note where its dashboard is."""
+        """Wait until the RayCluster is ready, and note where its dashboard is.
+
+        Mirrors the case ``JobDeploymentStatusInitializing`` and ``util.go: FetchHeadServiceURL``.
+        """
         cluster = yield from get_or_create_ray_cluster_instance(self._tools, job)
         status = job.status
         if not status.dashboard_url:
@@ -162,7 +165,7 @@ class RayJobReconciler:
     def _handle_shutdown_after_job_finishes(self, job: RayJob) -> Steps[Result]:
         """Delete the RayCluster when its time is over.
 
-        Mirrors ``handleShutdownAfterJobFinishes``.
+        Mirrors ``handleShutdownAfterJobFinishes`` and ``requeueDelayFor``.
         """
         if job.spec.cluster_selector or not job.spec.shutdown_after_job_finishes:
             return DONE

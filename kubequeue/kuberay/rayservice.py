@@ -111,7 +111,10 @@ class RayServiceReconciler:
     ) -> Steps[tuple[bool, Applications]]:
         """Ask the dashboard how Serve is, and send it the config that it lacks.
 
-        The worker is held until the answers are there. Mirrors ``reconcileServe``.
+        The worker is held until the answers are there. What was sent last to a cluster is in
+        memory. Mirrors ``reconcileServe``, ``getAndCheckServeStatus``,
+        ``checkIfNeedSubmitServeApplications`` and ``updateServeDeployment``; the memory
+        ``getServeConfigFromCache`` and ``cacheServeConfig``.
         """
         if not is_status_condition_true(cluster.status.conditions, HEAD_POD_READY):
             return False, ()

@@ -52,7 +52,10 @@ class RayServiceClusters:
         return bool(dangling)
 
     def _may_go(self, service: RayService, cluster: RayCluster) -> bool:
-        """The first look sets the time; a later one finds it passed or not."""
+        """The first look sets the time; a later one finds it passed or not.
+
+        Mirrors ``RayClusterDeletionTimestamps`` in ``cleanUpRayClusterInstance``.
+        """
         key, now = key_of(cluster), self._tools.sim.now
         if key in self._deletion_times:
             return now > self._deletion_times[key]

@@ -16,7 +16,10 @@ from kubequeue.kuberay.tools import NORMAL, WARNING, Steps, Tools
 def create_worker_pod(
     tools: Tools, cluster: RayCluster, group: WorkerGroupSpec, pod: Pod
 ) -> Steps[None]:
-    """Create one Pod and remember it. Raises `ReplicaFailureError`. Mirrors ``createWorkerPod``."""
+    """Create one Pod and remember it. Raises `ReplicaFailureError`.
+
+    Mirrors ``createWorkerPod``, and ``createWorkerPodWithIndex`` for a Pod of several hosts.
+    """
     try:
         created = yield from tools.client.create(pod)
     except FAILURES as error:
