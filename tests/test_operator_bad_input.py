@@ -101,7 +101,7 @@ def test_a_kind_that_nobody_watches_is_no_match_for_a_write() -> None:
 
 def test_another_namespace_is_not_served() -> None:
     """What is there wakes nobody, and a read of it is told from one that finds nothing."""
-    rig = Rig(watch_namespace="mine, yours")
+    rig = Rig(watch_namespace="mine,yours")
     for namespace in ("mine", "yours", "theirs"):
         rig.store.create(RayCluster(ObjectMeta("a", namespace), RayClusterSpec()))
     rig.run(30)
