@@ -24,7 +24,8 @@
         ├── InvalidError         422               the object breaks a rule of its kind
         ├── InternalError        500               the server broke down over the call
         ├── UnavailableError     503               the server takes no calls, or a watch broke
-        └── ServerTimeoutError   504               no answer in time; the write may have happened
+        ├── ServerTimeoutError   504               no answer in time; the write may have happened
+        └── ContextCanceledError                   the operator is stopping: it calls no more
 
 Each error keeps its data in ``args`` and makes its sentence in ``__str__``, because SimPy, pickle
 and joblib all re-create an exception as ``type(error)(*error.args)``.
@@ -324,4 +325,16 @@ class ServerTimeoutError(APIError):
     def __init__(
         self, message: str = "request did not complete within the allotted timeout"
     ) -> None:
+        super().__init__(message)
+
+
+class ContextCanceledError(APIError):
+    """The process that called is stopping; a write that was under way may have happened.
+
+    The server has said nothing, so there is no code. Mirrors ``context.Canceled`` of Go.
+    """
+
+    code, reason = 0, ""
+
+    def __init__(self, message: str = "context canceled") -> None:
         super().__init__(message)

@@ -26,7 +26,9 @@ from kubequeue.runtime.reconcile import Reconciler, Request, Result, drive
 from kubequeue.sim import Simulation, to_ns
 from kubequeue.workqueue.queue import Key, Queue
 
-_RETURNED = (ReconcileError, APIError, CacheError)
+RETURNED = (ReconcileError, APIError, CacheError)
+"""What is an error that Go would return; any other exception is a panic."""
+
 _log = logging.getLogger("kubequeue")
 
 
@@ -137,7 +139,7 @@ class Controller:
             self._sim.event().fail(stop)
             stopped = error if isinstance(error, Exception) else ReconcileError(_words(error, repr))
             return Result(error=stopped), False
-        if isinstance(error, _RETURNED):
+        if isinstance(error, RETURNED):
             return Result(error=error), False
         told = _words(error, repr)
         _log.error("%s: the reconciler raised %s for %s", self.name, told, key)

@@ -5,32 +5,27 @@ Mirrors pkg/manager/internal.go of controller-runtime v0.24.1.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable
 from typing import Any
 
 from simpy.events import AllOf, Event, Process
 
 from kubequeue.cluster.duration import Seconds
 from kubequeue.errors import InvalidArgumentError
-from kubequeue.runtime.builder import ManagedController, NewQueue, Watches, kinds, sources_of
-from kubequeue.runtime.cache import Cache
-from kubequeue.runtime.client import Client
+from kubequeue.runtime.assembly import Assembly
+from kubequeue.runtime.controller import RETURNED
 from kubequeue.runtime.deadline import Deadline
 from kubequeue.runtime.leaderelection import LeaderElection, LeaderElector
 from kubequeue.runtime.lifetime import Lifetime
 from kubequeue.runtime.limits import KUBERAY, RateLimits
-from kubequeue.runtime.observer import CacheObserver, ClientObserver, ManagerObserver
-from kubequeue.runtime.predicates import Predicate
-from kubequeue.runtime.reconcile import Reconciler
-from kubequeue.runtime.restclient import Buckets
+from kubequeue.runtime.observer import ManagerObserver
 from kubequeue.sim import Simulation, to_ns
-from kubequeue.workqueue.priorityqueue import PriorityQueue
 
 Steps = Generator[Event, Any, None]
 STOPPED, CRASHED, LOST = "stopped", "crashed", "leader election lost"
 
 
-class Manager:
+class Manager(Assembly):
     """Controllers that share a cache and a client, from `start` until `stop`, `crash` or a loss.
 
     Once it leads (at once without ``leader_election``) it lists and watches, waits until each
@@ -68,26 +63,7 @@ class Manager:
             raise InvalidArgumentError(
                 "graceful_shutdown_timeout", graceful_shutdown_timeout, "zero seconds or more"
             )
-        buckets = Buckets(sim, limits)
-        of_lists = buckets if limits.shared else Buckets(sim, limits)
-        called = sim.observe(ClientObserver, "client", name)
-        told = sim.observe(CacheObserver, "cache", name)
-        self.name = name
-        self.cache = Cache(
-            sim,
-            server,
-            user,
-            namespaces=namespaces,
-            lag=lag,
-            resync_period=resync_period,
-            buckets=of_lists,
-            observers=(told, called),
-        )
-        self.client = Client(
-            sim, self.cache, server, user, limits, buckets=buckets, observer=called
-        )
-        self.controllers: dict[str, ManagedController] = {}
-        """By the names they were given."""
+        super().__init__(sim, server, user, namespaces, limits, name, lag, resync_period)
         self.elector: LeaderElector | None = None
         self.ended: Event = sim.event()
         """Fires at the end, with ``stopped``, ``crashed`` or ``leader election lost``."""
@@ -110,45 +86,16 @@ class Manager:
         """Why it ended; empty while it has not."""
         return str(self.ended.value) if self.ended.triggered else ""
 
-    def controller(
-        self,
-        name: str,
-        *,
-        for_: type[Any],
-        reconcile: Reconciler,
-        owns: Iterable[type[Any]] = (),
-        watches: Iterable[Watches] = (),
-        reads: Iterable[type[Any]] = (),
-        max_concurrent_reconciles: int = 1,
-        predicates: Predicate | Sequence[Predicate] = (),
-        queue: NewQueue = PriorityQueue,
-    ) -> ManagedController:
-        """Add a controller.
+    def process(self, generator: Generator[Event, Any, Any]) -> Process:
+        """Run a generator beside everything else of this process; it is gone with it.
 
-        Args:
-            for_: the kind whose keys it reconciles.
-            owns: kinds whose events wake the owner of the object.
-            watches: kinds with a mapping of their own.
-            reads: kinds that wake nobody but are to be in the cache.
-            predicates: which events of ``for_`` count; all of them have to agree.
-            queue: makes its queue, of a simulation and a name.
-
-        Raises `InvalidArgumentError` after the start, for a name twice, and for what is no kind.
-        Mirrors ``builder.ControllerManagedBy(mgr).For().Owns().Complete()``.
+        For what a round does side by side, as with goroutines: ``yield`` what this returns to wait
+        for it. What a call raises there comes out of that ``yield``, and is dropped when nobody
+        waits. After the end it takes no step. Costs O(1).
         """
-        if self._started or self.ended.triggered:
-            raise InvalidArgumentError("controller()", name, "every controller before start()")
-        if not name or name in self.controllers:
-            raise InvalidArgumentError("name", name, "a name that no controller here has yet")
-        made = self.controllers[name] = ManagedController(
-            f"{self.name}/{name}" if self.name else name,
-            sources_of(for_, owns, watches, predicates),
-            kinds(reads),
-            reconcile,
-            max_concurrent_reconciles,
-            queue,
-        )
-        return made
+        process = self._life.process(generator)
+        process.callbacks.append(_drop_error)
+        return process
 
     def start(self) -> None:
         """Begin, in this instant. Raises `InvalidArgumentError` on a second call.
@@ -157,7 +104,7 @@ class Manager:
         """
         if self._started or self.ended.triggered:
             raise InvalidArgumentError("start()", "a second call", "a new Manager for each life")
-        self._started = True
+        self._started = self._closed_to_more = True
         self._tell("starts")
         if self._leader_election is None:
             self._lead()
@@ -236,6 +183,7 @@ class Manager:
         if self.ended.triggered:
             return
         self.ended.succeed(why)
+        self._closed_to_more = True
         self.client.close()
         self._life.end()
         self._caches.end()
@@ -247,3 +195,9 @@ class Manager:
 
     def _tell(self, step: str, why: str = "") -> None:
         self._observer.lived(step, why)
+
+
+def _drop_error(process: Event) -> None:
+    """An error that was returned and that nobody takes: a goroutine's is lost too."""
+    if not process.ok and isinstance(process.value, RETURNED):
+        process.defused = True
