@@ -13,6 +13,7 @@ from kubequeue.errors import (
     APIError,
     BadRequestError,
     ConflictError,
+    ContextCanceledError,
     ExpiredError,
     ForbiddenError,
     InternalError,
@@ -54,6 +55,7 @@ ERRORS: list[tuple[APIError, int, str, str]] = [
     (InternalError("disk full"), 500, "InternalError", "Internal error occurred: disk full"),
     (UnavailableError(), 503, "ServiceUnavailable", "currently unable to handle the request"),
     (ServerTimeoutError(), 504, "Timeout", "Timeout: request did not complete"),
+    (ContextCanceledError(), 0, "", "context canceled"),
 ]
 
 

@@ -126,7 +126,8 @@ def test_the_lease_is_given_back_after_the_last_round() -> None:
     world.advance(10)
     assert second.leads
     cut = world.sim.trace.rounds()[0]
-    assert cut.outcome == "success"
+    assert cut.outcome == "error"
+    assert cut.end == pytest.approx(25, abs=0.1)
     assert all(at > 25 for who, _, at in world.rounds if who == "two")
 
 

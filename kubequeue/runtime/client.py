@@ -81,15 +81,27 @@ class Client:
         """The objects as the cache has them, in order of their keys. Raises as `Cache.get` does."""
         return self.cache.list(kind, namespace, labels, owner_uid)
 
-    def with_deadline(self, deadline: Deadline) -> Client:
-        """The same client, buckets included, that gives up a call which takes too long."""
+    def apart(self, deadline: Deadline) -> Client:
+        """A client for leader election: it gives up late calls, and is cancelled by nobody else.
+
+        It has buckets of its own, one for reads and writes of a kind, unless all share one. Mirrors
+        ``leader_election.go: NewResourceLock`` (controller-runtime v0.24.1).
+        """
         other = copy(self)
-        other._rest = self._rest.with_deadline(deadline)
+        other._rest = self._rest.apart(deadline)
         other.live = LiveReader(other._rest)
         return other
 
+    def cancel(self) -> None:
+        """The process is stopping: each call, also one under way, ends with an error at once.
+
+        It is a `ContextCanceledError`; a write that had reached the server has happened. Reads from
+        the cache go on. Mirrors what a cancelled context does to a client of Go.
+        """
+        self._rest.cancel()
+
     def close(self) -> None:
-        """The process is gone: no call goes out any more, and whoever makes one waits for ever."""
+        """The process is gone: no call goes out any more, and whoever makes one ends there."""
         self._rest.close()
 
     def create(self, obj: T) -> Calling[T]:

@@ -110,7 +110,7 @@ class Manager(Assembly):
             self._lead()
             return
         election = self._leader_election.identified(self._sim, self.name or "operator")
-        client = self.client.with_deadline(Deadline(self._sim, self._life, election.call_timeout))
+        client = self.client.apart(Deadline(self._sim, self._life, election.call_timeout))
         self.elector = LeaderElector(
             self._sim, client, self._life, election, self._lead, self._stood_down
         )
@@ -119,13 +119,16 @@ class Manager(Assembly):
     def stop(self) -> None:
         """End in good order: workers finish their rounds, informers end, the lease is given back.
 
-        Takes virtual time, until `ended` fires; what is not done in the time allowed is cut off.
-        A second call does nothing. Mirrors ``internal.go: engageStopProcedure``.
+        The context of every round is cancelled: from now on each call of the client, also one under
+        way, ends at once with `ContextCanceledError`. Takes virtual time, until `ended` fires; what
+        is not done in the time allowed is cut off. A second call does nothing.
+        Mirrors ``internal.go: engageStopProcedure``.
         """
         if not self._started:
             self._finish(STOPPED)
         elif not self._stopping and not self.ended.triggered:
             self._stopping = True
+            self.client.cancel()
             self._life.process(self._stop())
 
     def crash(self) -> None:

@@ -88,10 +88,12 @@ class RESTClient:
         self._deadline: Deadline | None = None
         self._context = Context(sim)
 
-    def with_deadline(self, deadline: Deadline) -> RESTClient:
-        """The same client, whose calls may take so long and no longer."""
+    def apart(self, deadline: Deadline | None = None) -> RESTClient:
+        """Another client of the process, whose calls may take so long and no longer."""
         other = copy(self)
         other._deadline = deadline
+        other._buckets = self._buckets.apart()
+        other._context = Context(self._sim)
         return other
 
     def cancel(self) -> None:
