@@ -69,6 +69,24 @@ class Rig:
         self.sim.run(until=self.sim.now + seconds)
 
 
+class Resyncs:
+    """When the handler of a rig was told of a Pod as it was before."""
+
+    def __init__(self, rig: Rig) -> None:
+        self._told: list[tuple[str, float]] = []
+        self._sim = rig.sim
+        rig.pods.add_event_handler(self)
+
+    def of(self, name: str) -> list[float]:
+        return [at for told, at in self._told if told == name]
+
+    def on_add(self, obj: Pod, is_in_initial_list: bool) -> None: ...
+    def on_delete(self, obj: Pod) -> None: ...
+    def on_update(self, old: Pod, new: Pod) -> None:
+        if old is new:
+            self._told.append((new.metadata.name, self._sim.now))
+
+
 def pod(name: str, namespace: str = "default", **labels: str) -> Pod:
     return Pod(ObjectMeta(name, namespace, labels=labels))
 
@@ -305,12 +323,55 @@ def test_an_expired_version_is_listed_anew() -> None:
 
 
 def test_a_resync_tells_of_everything_again() -> None:
-    """As updates that changed nothing, each period."""
+    """As updates that changed nothing, each period, which is drawn for each informer."""
+    rig = Rig(resync_period=10.0, namespaces=["default", "other"])
+    resyncs = Resyncs(rig)
+    rig.store.create(pod("a"))
+    rig.store.create(pod("b", "other"))
+    rig.started()
+    rig.advance(100)
+    periods = []
+    for name in "ab":
+        at = resyncs.of(name)
+        first, *others = [after - before for before, after in itertools.pairwise([0.0, *at])]
+        assert 9 <= first < 11
+        assert others == pytest.approx([first] * len(others))
+        periods.append(first)
+    assert periods[0] != periods[1]
+
+
+def test_a_new_list_sets_back_the_next_resync() -> None:
+    """The period counts from the last list; a watch that is only taken up again is no list."""
     rig = Rig(resync_period=10.0)
+    resyncs = Resyncs(rig)
     rig.store.create(pod("a"))
     rig.started()
-    rig.advance(25)
-    assert rig.told.events == [("add", "a", True), ("update", "a", True), ("update", "a", True)]
+    rig.advance(12)
+    (period,) = resyncs.of("a")
+    rig.pods.break_watch()
+    rig.advance(2 * period - rig.sim.now - 1)
+    assert len(resyncs.of("a")) == 1
+    listed_at = rig.sim.now + 0.8
+    rig.pods.break_watch(UnavailableError())
+    rig.advance(15)
+    assert resyncs.of("a")[1:] == pytest.approx([listed_at, listed_at + period])
+
+
+def test_there_is_no_resync_without_a_watch() -> None:
+    """While the server is away nobody is told that nothing has changed."""
+    rig = Rig(resync_period=1.0)
+    resyncs = Resyncs(rig)
+    rig.store.create(pod("a"))
+    rig.started()
+
+    def failing(*args: Any) -> Generator[Event, Any, Any]:
+        raise UnavailableError
+        yield
+
+    rig.server.list = failing  # type: ignore[method-assign,assignment]
+    rig.pods.break_watch(UnavailableError())
+    rig.advance(100)
+    assert resyncs.of("a") == []
 
 
 def test_a_late_handler_is_told_of_what_is_there() -> None:

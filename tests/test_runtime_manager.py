@@ -71,7 +71,7 @@ def test_the_initial_list_enters_at_low_priority_and_so_does_a_resync() -> None:
     manager.start()
     world.advance(0.5)
     world.add_set("new", 0)
-    world.advance(99)
+    world.advance(89)
     got = [i for i in world.sim.trace.instants if i.kind == "got"]
     assert [(i.key, i.values[0]) for i in got] == [
         ("default/s0", LOW_PRIORITY),
@@ -79,7 +79,7 @@ def test_the_initial_list_enters_at_low_priority_and_so_does_a_resync() -> None:
         ("default/s1", LOW_PRIORITY),
         ("default/s2", LOW_PRIORITY),
     ]
-    world.advance(10)
+    world.advance(20)
     again = [i for i in world.sim.trace.instants if i.kind == "got"][4:]
     assert {i.values[0] for i in again} == {LOW_PRIORITY}
     assert len(again) == 4

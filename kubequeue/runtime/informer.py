@@ -12,13 +12,12 @@ from simpy.events import Event
 
 from kubequeue.cluster.duration import Seconds
 from kubequeue.cluster.objects import NamespacedName, key_of
-from kubequeue.errors import InvalidArgumentError
 from kubequeue.runtime.indexer import Indexer
 from kubequeue.runtime.lifetime import Lifetime
 from kubequeue.runtime.observer import CacheObserver
 from kubequeue.runtime.reflector import Reflector
 from kubequeue.runtime.restclient import RESTClient
-from kubequeue.sim import Simulation, to_ns
+from kubequeue.sim import Simulation
 
 
 class EventHandler(Protocol):
@@ -45,7 +44,8 @@ class Informer:
         kind: the class of the objects.
         namespaces: which to watch; ``("",)`` is all of them.
         lag: seconds from the server's event to the cache, or (lowest, highest).
-        resync_period: tell the handlers of every object again each so many seconds; 0 for never.
+        resync_period: tell the handlers of every object again each so many seconds, give or take a
+            tenth; 0 for never.
         observer: who is told of lists, changes and broken watches.
 
     Raises `InvalidArgumentError` for a negative lag or period. Mirrors ``shared_informer.go:
@@ -63,8 +63,6 @@ class Informer:
         resync_period: float = 0.0,
         observer: CacheObserver | None = None,
     ) -> None:
-        if to_ns(resync_period, "resync_period") < 0:
-            raise InvalidArgumentError("resync_period", resync_period, "zero seconds or more")
         self.kind = kind
         self.indexer = Indexer()
         self.synced: Event = sim.event()
@@ -72,10 +70,10 @@ class Informer:
         self._sim = sim
         self._observer = observer or sim.observe(CacheObserver, "cache", "")
         self._handlers: list[EventHandler] = []
-        self._resync_period = resync_period
         self._lag = lag
         self._reflectors = [
-            Reflector(sim, client, kind, namespace, self, lag) for namespace in namespaces
+            Reflector(sim, client, kind, namespace, self, lag, resync_period)
+            for namespace in namespaces
         ]
         self._started = False
 
@@ -134,8 +132,7 @@ class Informer:
         self._started = True
         for reflector in self._reflectors:
             lifetime.process(reflector.run())
-        if self._resync_period:
-            lifetime.process(self._resync())
+            lifetime.process(reflector.resync.run())
         lifetime.at_end(self.pause)
 
     def replace(self, reflector: Reflector, objects: list[Any]) -> None:
@@ -175,6 +172,12 @@ class Informer:
         for handler in self._handlers:
             handler.on_delete(obj)
 
+    def resync(self, namespace: str) -> None:
+        """Tell of every object again, as an update that changed nothing."""
+        for obj in self.indexer.select(namespace):
+            for handler in self._handlers:
+                handler.on_update(obj, obj)
+
     def watch_ended(self, namespace: str, why: str) -> None:
         """A watch is over, and why."""
         self._observer.watch_ended(self.kind.kind, namespace, why)
@@ -195,12 +198,3 @@ class Informer:
 
     def _told(self, change: str, key: NamespacedName, obj: Any) -> None:
         self._observer.cached(self.kind.kind, change, str(key), obj.metadata.resource_version)
-
-    def _resync(self) -> Any:
-        """Tell of every object again, as an update that changed nothing."""
-        yield self.synced
-        while True:
-            yield self._sim.sleep(self._resync_period)
-            for obj in list(self.indexer):
-                for handler in self._handlers:
-                    handler.on_update(obj, obj)

@@ -22,6 +22,9 @@ from kubequeue.runtime.observer import ManagerObserver
 from kubequeue.sim import Simulation, to_ns
 
 Steps = Generator[Event, Any, None]
+SYNC_PERIOD = 36_000.0
+"""controller-runtime's default resync period; a `Manager` has it when asked, so that runs end."""
+
 STOPPED, CRASHED, LOST = "stopped", "crashed", "leader election lost"
 
 
@@ -39,7 +42,7 @@ class Manager(Assembly):
         leader_election: None leads at once.
         name: what traces call it, and what is put before the names of its controllers; for several
             managers at a time.
-        lag, resync_period: of its cache, in seconds.
+        lag, resync_period: of its cache, in seconds; 0 for no resync.
         graceful_shutdown_timeout: seconds that `stop` waits for the rounds under way.
 
     Raises `InvalidArgumentError` for what `Cache` and `Client` refuse, or a time-out below zero.

@@ -14,6 +14,7 @@ from kubequeue.cluster.duration import Seconds
 from kubequeue.errors import APIError, InternalError, UnavailableError
 from kubequeue.runtime.delivery import Delivery
 from kubequeue.runtime.restclient import RESTClient
+from kubequeue.runtime.resync import Resync
 from kubequeue.sim import NANOSECONDS, Simulation
 
 _FIRST_BACKOFF = 8 * NANOSECONDS // 10
@@ -35,6 +36,9 @@ class Sink(Protocol):
 
     def deleted(self, obj: Any) -> None:
         """An object is gone."""
+
+    def resync(self, namespace: str) -> None:
+        """It is time to tell of everything again."""
 
     def watch_ended(self, namespace: str, why: str) -> None:
         """A list failed or a watch is over."""
@@ -86,11 +90,13 @@ class Reflector:
         namespace: str,
         sink: Sink,
         lag: Seconds,
+        resync_period: float = 0.0,
     ) -> None:
         self.namespace = namespace
         self.has_synced = False
-        stream = f"lag/{client.user}/{kind.kind}/{namespace}"
-        self.delivery = Delivery(sim, self._hand_on, lag, stream)
+        stream = f"{client.user}/{kind.kind}/{namespace}"
+        self.delivery = Delivery(sim, self._hand_on, lag, f"lag/{stream}")
+        self.resync = Resync(sim, resync_period, f"resync/{stream}", lambda: sink.resync(namespace))
         self._sim = sim
         self._client = client
         self._kind = kind
@@ -107,6 +113,7 @@ class Reflector:
                 yield from self._list_and_watch()
             except APIError as error:
                 self._sink.watch_ended(self.namespace, str(error))
+            self.resync.end()
             yield self._backoff.wait()
 
     def break_watch(self, error: Exception | None = None) -> None:
@@ -118,6 +125,7 @@ class Reflector:
         """Mirrors ``reflector.go: ListAndWatchWithContext``."""
         listed = yield from self._client.list(self._kind, self.namespace)
         self.delivery.put(_Listed(list(listed.items), listed.resource_version), late=False)
+        self.resync.begin()
         version: str | None = listed.resource_version
         while version is not None:
             try:
