@@ -19,9 +19,11 @@ from kubequeue.errors import (
     InternalError,
     InvalidError,
     KubeQueueError,
+    NoConnectionError,
     NoKindMatchError,
     NotFoundError,
     ServerTimeoutError,
+    TooManyRequestsError,
     UnavailableError,
 )
 
@@ -55,6 +57,8 @@ ERRORS: list[tuple[APIError, int, str, str]] = [
     (InternalError("disk full"), 500, "InternalError", "Internal error occurred: disk full"),
     (UnavailableError(), 503, "ServiceUnavailable", "currently unable to handle the request"),
     (ServerTimeoutError(), 504, "Timeout", "Timeout: request did not complete"),
+    (TooManyRequestsError(), 429, "TooManyRequests", "has asked us to try again later"),
+    (NoConnectionError(), 0, "", "connection refused"),
     (ContextCanceledError(), 0, "", "context canceled"),
 ]
 

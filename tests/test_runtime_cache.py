@@ -12,10 +12,15 @@ from simpy.events import Event
 
 from kubequeue import InvalidArgumentError, Simulation
 from kubequeue.cluster.apiserver import APIServer
+from kubequeue.cluster.faults import FaultyServer
 from kubequeue.cluster.objects import NamespacedName, Node, ObjectMeta, OwnerReference, Pod, key_of
 from kubequeue.errors import (
+    APIError,
     CacheNotSyncedError,
+    InternalError,
+    NoConnectionError,
     NotFoundError,
+    TooManyRequestsError,
     UnavailableError,
     UnknownNamespaceError,
 )
@@ -50,7 +55,7 @@ class Rig:
 
     def __init__(self, *, history: int = 10_000, **options: Any) -> None:
         self.sim = Simulation()
-        self.server = APIServer(self.sim, latency=0, history=history)
+        self.server: APIServer = APIServer(self.sim, latency=0, history=history)
         self.store = self.server.store
         self.cache = Cache(self.sim, self.server, "operator", **options)
         self.pods = self.cache.informer(Pod)
@@ -420,6 +425,48 @@ def test_a_server_that_is_away_is_asked_again_and_again() -> None:
     rig.advance(10)
     assert asked == [0.0, 0.8, 2.4, 5.6]
     assert rig.cache.has_synced
+
+
+@pytest.mark.parametrize(
+    ("error", "lists"),
+    [
+        (NoConnectionError(), 0),
+        (TooManyRequestsError(), 0),
+        (UnavailableError(), 1),
+        (InternalError("etcd"), 1),
+    ],
+)
+def test_which_errors_of_a_watch_need_no_new_list(error: APIError, lists: int) -> None:
+    """A refused connection and 429: the next try is from the same version, after a back-off."""
+    rig = Rig()
+    rig.server = faulty = FaultyServer(rig.sim, rig.server)
+    rig.cache = Cache(rig.sim, faulty, "operator")
+    rig.cache.informer(Pod)
+    rig.started()
+    rig.advance(5)
+    fault = faulty.fail("watch", Pod, error=error)
+    rig.cache.informer(Pod).break_watch()
+    rig.advance(0.7)
+    rig.store.create(pod("a"))
+    assert rig.names() == []
+    rig.advance(0.2)
+    assert rig.names() == ["a"]
+    assert fault.struck == 1
+    listed = [i for i in rig.sim.trace.instants if i.kind == "listed"]
+    assert len(listed) == 1 + lists
+
+
+def test_a_busy_server_that_ends_a_watch_is_not_asked_for_a_list() -> None:
+    """With 429 the version is as good as before."""
+    rig = Rig().started()
+    rig.advance(5)
+    rig.server.break_watches(Pod, TooManyRequestsError())
+    rig.store.create(pod("a"))
+    rig.advance(0.7)
+    assert rig.names() == []
+    rig.advance(0.2)
+    assert rig.names() == ["a"]
+    assert [i.kind for i in rig.sim.trace.instants if i.kind == "listed"] == ["listed"]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from kubequeue.cluster.watch import ADDED, DELETED, History, Watch, WatchEvent
 from kubequeue.errors import InvalidArgumentError, NoKindMatchError, ServerTimeoutError
 from kubequeue.sim import Simulation
 
-_any_replace: Any = replace
+any_replace: Any = replace
 NO_PARTS: Mapping[str, Any] = {}
 by_key = attrgetter("metadata.namespace", "metadata.name")
 
@@ -99,7 +99,7 @@ class Ledger:
         """
         self._version += 1
         meta = replace(obj.metadata, resource_version=str(self._version), **metadata)
-        obj = _any_replace(obj, metadata=meta, **parts)
+        obj = any_replace(obj, metadata=meta, **parts)
         if type_ == DELETED:
             del shelf.spaces[meta.namespace][meta.name]
         else:

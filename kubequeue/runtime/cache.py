@@ -5,8 +5,10 @@ Mirrors pkg/cache/informer_cache.go and multi_namespace_cache.go of controller-r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Any
+
+from simpy.events import Event
 
 from kubequeue.cluster.duration import Seconds
 from kubequeue.cluster.objects import NamespacedName, T
@@ -98,8 +100,14 @@ class Cache:
 
     @property
     def has_synced(self) -> bool:
-        """Whether every informer has its first list. Mirrors ``WaitForCacheSync``."""
+        """Whether every informer has its first list."""
         return all(informer.has_synced for informer in self._informers.values())
+
+    def wait_for_sync(self) -> Generator[Event, Any, None]:
+        """Wait for the first list of each informer there is. Mirrors ``WaitForCacheSync``."""
+        for informer in tuple(self._informers.values()):
+            if not informer.has_synced:
+                yield informer.synced
 
     def get(self, kind: type[T], key: NamespacedName | str) -> T:
         """The object of that key, as the cache has it. Costs O(1).

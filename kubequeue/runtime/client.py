@@ -19,7 +19,10 @@ from kubequeue.sim import Simulation
 
 
 class LiveReader:
-    """Reads that go to the server: they take time, and a token. Mirrors ``GetAPIReader``."""
+    """Reads that go to the server: they take time, and a token of their own bucket.
+
+    Mirrors ``GetAPIReader``, which is another client than the one that writes.
+    """
 
     def __init__(self, rest: RESTClient) -> None:
         self._rest = rest
@@ -42,7 +45,7 @@ class Client:
     Args:
         sim, server, user: what it lives in, and to whom it writes as whom.
         cache: where reads come from.
-        limits: each kind has a token bucket of that size for its calls to the server.
+        limits: each kind has a token bucket of that size for its writes, and one for live reads.
         buckets, name: what several clients share, and what the observers call it.
 
     A write first waits for a token of its kind, then for the server. It raises what the server
@@ -64,7 +67,7 @@ class Client:
         self.cache = cache
         observer = observer or sim.observe(ClientObserver, "client", name)
         self._rest = RESTClient(sim, server, user, buckets or Buckets(sim, limits), observer)
-        self.live = LiveReader(self._rest)
+        self.live = LiveReader(self._rest.beside())
         """Reads past the cache."""
 
     def get(self, kind: type[T], key: NamespacedName | str) -> T:
@@ -87,9 +90,16 @@ class Client:
         It has buckets of its own, one for reads and writes of a kind, unless all share one. Mirrors
         ``leader_election.go: NewResourceLock`` (controller-runtime v0.24.1).
         """
+        return self._with(self._rest.apart(deadline))
+
+    def anew(self) -> Client:
+        """The same client, buckets included, that is not cancelled with this one."""
+        return self._with(self._rest.anew())
+
+    def _with(self, rest: RESTClient) -> Client:
         other = copy(self)
-        other._rest = self._rest.apart(deadline)
-        other.live = LiveReader(other._rest)
+        other._rest = rest
+        other.live = LiveReader(rest)
         return other
 
     def cancel(self) -> None:

@@ -17,7 +17,8 @@ class LeaderElection:
     Attributes:
         name, namespace: of the lease.
         identity: who a replica is; empty has one drawn. Each process needs one of its own.
-        lease_duration: seconds that others wait after the last renewal that they saw.
+        lease_duration: seconds that others wait after the last renewal that they saw; the lease has
+            whole seconds, so they wait for no part of one.
         renew_deadline: seconds for which the leader tries to renew before it gives up.
         retry_period: seconds between two tries; those who do not lead add up to 1.2 times as much.
         release_on_cancel: give the lease back when stopped, so that nobody has to wait for it.

@@ -31,9 +31,10 @@ STOPPED, CRASHED, LOST = "stopped", "crashed", "leader election lost"
 class Manager(Assembly):
     """Controllers that share a cache and a client, from `start` until `stop`, `crash` or a loss.
 
-    Once it leads (at once without ``leader_election``) it lists and watches, waits until each
-    controller's kinds are in the cache, and starts that controller's workers. One manager lives
-    once: after it ended make another, which starts with empty memory.
+    First come the informers that its cache was asked for before the start, also while it does not
+    lead. Once it leads (at once without ``leader_election``) it lists and watches, waits until
+    each controller's kinds are in the cache, and starts that controller's workers. One manager
+    lives once: after it ended make another, which starts with empty memory.
 
     Args:
         sim, server, user: what it lives in, and with whom it speaks as whom.
@@ -109,15 +110,11 @@ class Manager(Assembly):
             raise InvalidArgumentError("start()", "a second call", "a new Manager for each life")
         self._started = self._closed_to_more = True
         self._tell("starts")
-        if self._leader_election is None:
-            self._lead()
-            return
-        election = self._leader_election.identified(self._sim, self.name or "operator")
-        client = self.client.apart(Deadline(self._sim, self._life, election.call_timeout))
-        self.elector = LeaderElector(
-            self._sim, client, self._life, election, self._lead, self._stood_down
-        )
-        self._election = self._life.process(self.elector.run())
+        self.cache.start(self._caches)
+        if self.cache.has_synced:
+            self._campaign()
+        else:
+            self._life.process(self._campaign_once_synced())
 
     def stop(self) -> None:
         """End in good order: workers finish their rounds, informers end, the lease is given back.
@@ -143,6 +140,23 @@ class Manager(Assembly):
         """
         self._die(CRASHED)
 
+    def _campaign_once_synced(self) -> Steps:
+        yield from self.cache.wait_for_sync()
+        if not self._stopping:
+            self._campaign()
+
+    def _campaign(self) -> None:
+        """Lead at once, or try to be elected."""
+        if self._leader_election is None:
+            self._lead()
+            return
+        election = self._leader_election.identified(self._sim, self.name or "operator")
+        client = self.client.apart(Deadline(self._sim, self._life, election.call_timeout))
+        self.elector = LeaderElector(
+            self._sim, client, self._life, election, self._lead, self._stood_down
+        )
+        self._election = self._life.process(self.elector.run())
+
     def _lead(self) -> None:
         """Mirrors ``internal.go: startLeaderElectionRunnables``."""
         if self._stopping or self.ended.triggered:
@@ -151,7 +165,6 @@ class Manager(Assembly):
         self._tell("leads")
         for each in self.controllers.values():
             each.prepare(self._sim, self.cache, self._life)
-        self.cache.start(self._caches)
         for each in self.controllers.values():
             self._life.process(each.start(self.cache))
 

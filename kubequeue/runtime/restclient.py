@@ -90,10 +90,21 @@ class RESTClient:
 
     def apart(self, deadline: Deadline | None = None) -> RESTClient:
         """Another client of the process, whose calls may take so long and no longer."""
-        other = copy(self)
+        other = self.anew()
         other._deadline = deadline
         other._buckets = self._buckets.apart()
+        return other
+
+    def anew(self) -> RESTClient:
+        """The same client, which is cancelled and closed by itself."""
+        other = copy(self)
         other._context = Context(self._sim)
+        return other
+
+    def beside(self) -> RESTClient:
+        """Another client of the process, which is cancelled and closed together with this one."""
+        other = copy(self)
+        other._buckets = self._buckets.apart()
         return other
 
     def cancel(self) -> None:
