@@ -11,6 +11,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
+from kubequeue.cluster.given import several
 from kubequeue.cluster.objects import T
 from kubequeue.cluster.resource import Resource
 from kubequeue.cluster.shelf import Shelf, parse_version
@@ -31,7 +32,8 @@ class Ledger:
             raise InvalidArgumentError("history", history, "1 event or more to remember")
         self._sim = sim
         self._version = 0
-        self._shelves = {kind: Shelf(Resource.of(kind), history) for kind in kinds}
+        given = several("kinds", kinds, "a list of kinds, such as (Pod, Service)")
+        self._shelves = {kind: Shelf(Resource.of(kind), history) for kind in given}
         self._outbox: deque[tuple[History, int, WatchEvent]] = deque()
         self._sending = False
 

@@ -104,7 +104,7 @@ class ServiceSpec:
     selector: Mapping[str, str] = NO_LABELS
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "selector", read_only(self.selector))
+        object.__setattr__(self, "selector", read_only(self.selector, "selector"))
 
 
 @dataclass(frozen=True, slots=True)

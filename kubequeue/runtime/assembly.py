@@ -10,7 +10,14 @@ from typing import Any
 
 from kubequeue.cluster.duration import Seconds
 from kubequeue.errors import InvalidArgumentError
-from kubequeue.runtime.builder import ManagedController, NewQueue, Watches, kinds, sources_of
+from kubequeue.runtime.builder import (
+    ManagedController,
+    NewQueue,
+    Watches,
+    check_workers,
+    kinds,
+    sources_of,
+)
 from kubequeue.runtime.cache import Cache
 from kubequeue.runtime.client import Client
 from kubequeue.runtime.limits import RateLimits
@@ -80,17 +87,19 @@ class Assembly:
             predicates: which events of ``for_`` count; all of them have to agree.
             queue: makes its queue, of a simulation and a name.
 
-        Raises `InvalidArgumentError` after the start, for a name twice, and for what is no kind.
+        Raises `InvalidArgumentError` after the start, for a name twice, for what is no kind, no
+        predicate, no reconciler, and for what makes no queue.
         Mirrors ``builder.ControllerManagedBy(mgr).For().Owns().Complete()``.
         """
         if self._closed_to_more:
             raise InvalidArgumentError("controller()", name, "every controller before start()")
-        if not name or name in self.controllers:
+        if not isinstance(name, str) or not name or name in self.controllers:
             raise InvalidArgumentError("name", name, "a name that no controller here has yet")
+        check_workers(reconcile, max_concurrent_reconciles, queue)
         made = self.controllers[name] = ManagedController(
             f"{self.name}/{name}" if self.name else name,
             sources_of(for_, owns, watches, predicates),
-            kinds(reads),
+            kinds("reads", reads),
             reconcile,
             max_concurrent_reconciles,
             queue,

@@ -11,6 +11,7 @@ from typing import Any
 from simpy.events import Event
 
 from kubequeue.cluster.duration import Seconds
+from kubequeue.cluster.given import a_kind
 from kubequeue.cluster.objects import NamespacedName, T
 from kubequeue.errors import (
     CacheNotSyncedError,
@@ -77,6 +78,7 @@ class Cache:
         Mirrors ``informer_cache.go: GetInformer``.
         """
         if kind not in self._informers:
+            a_kind("the kind", kind)
             namespaced = getattr(kind, "namespaced", True)
             informer = self._informers[kind] = Informer(
                 self._sim,
@@ -142,6 +144,7 @@ class Cache:
     def _served(self, kind: type[Any], namespace: str) -> Indexer:
         indexer = self._synced.get(kind)
         if indexer is None:
+            a_kind("the kind", kind)
             informer = self._informers.get(kind)
             if informer is None or not informer.has_synced:
                 raise CacheNotSyncedError(kind.kind, informer is not None)

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from typing import Any
 
-from kubequeue.cluster.objects import NamespacedName, Object, T
+from kubequeue.cluster.objects import NamespacedName, Object, ObjectMeta, T
+from kubequeue.errors import InvalidArgumentError
 from kubequeue.runtime.cache import Cache
 from kubequeue.runtime.deadline import Deadline
 from kubequeue.runtime.limits import KUBERAY, RateLimits
@@ -163,6 +164,9 @@ class Client:
     def _write(
         self, verb: str, obj: Object, request: Callable[[Any, str], Calling[Any]]
     ) -> Calling[Any]:
-        rest, meta = self._rest, obj.metadata
+        meta = None if isinstance(obj, type) else getattr(obj, "metadata", None)
+        if not isinstance(meta, ObjectMeta):
+            raise InvalidArgumentError("the object", obj, "one such as Pod(ObjectMeta(...))")
+        rest = self._rest
         key = f"{meta.namespace}/{meta.name or meta.generate_name}"
         return rest.call(verb, obj.kind, key, lambda: request(rest.server, rest.user))

@@ -68,12 +68,7 @@ class Controller:
         max_concurrent_reconciles: int = 1,
         lifetime: Lifetime | None = None,
     ) -> None:
-        if not callable(reconcile):
-            raise InvalidArgumentError("reconcile", reconcile, "a generator function of a request")
-        if not isinstance(max_concurrent_reconciles, int):
-            raise InvalidArgumentError(
-                "max_concurrent_reconciles", max_concurrent_reconciles, "a whole number of workers"
-            )
+        check_reconciler(reconcile, max_concurrent_reconciles)
         self.name = queue.name if name is None else name
         self.max_concurrent_reconciles = max(max_concurrent_reconciles, 1)
         self._sim = sim
@@ -160,6 +155,16 @@ class Controller:
             queue.add_with_opts(key, rate_limited=True, priority=priority)
         else:
             queue.forget(key)
+
+
+def check_reconciler(reconcile: Any, workers: Any) -> None:
+    """Raise `InvalidArgumentError` for what cannot be called, or no number of workers."""
+    if not callable(reconcile):
+        raise InvalidArgumentError("reconcile", reconcile, "a generator function of a request")
+    if not isinstance(workers, int):
+        raise InvalidArgumentError(
+            "max_concurrent_reconciles", workers, "a whole number of workers"
+        )
 
 
 def _words(error: BaseException, tell: Callable[[object], str]) -> str:

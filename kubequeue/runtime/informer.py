@@ -12,6 +12,7 @@ from simpy.events import Event
 
 from kubequeue.cluster.duration import Seconds
 from kubequeue.cluster.objects import NamespacedName, key_of
+from kubequeue.errors import InvalidArgumentError
 from kubequeue.runtime.indexer import Indexer
 from kubequeue.runtime.lifetime import Lifetime
 from kubequeue.runtime.observer import CacheObserver
@@ -121,6 +122,11 @@ class Informer:
 
         Mirrors ``shared_informer.go: AddEventHandler``.
         """
+        hooks = (getattr(handler, name, None) for name in ("on_add", "on_update", "on_delete"))
+        if not all(callable(hook) for hook in hooks):
+            raise InvalidArgumentError(
+                "handler", handler, "an EventHandler: on_add, on_update and on_delete"
+            )
         self._handlers.append(handler)
         for obj in self.indexer:
             handler.on_add(obj, True)

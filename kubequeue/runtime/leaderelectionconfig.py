@@ -43,6 +43,9 @@ class LeaderElection:
             to_ns(getattr(self, name), name)
             for name in ("lease_duration", "renew_deadline", "retry_period")
         )
+        texts = (self.name, self.namespace, self.identity)
+        if not all(isinstance(text, str) for text in texts):
+            raise InvalidArgumentError("name, namespace, identity", texts, "texts")
         if not self.name or not self.namespace:
             raise InvalidArgumentError("the lease", (self.namespace, self.name), "both its names")
         if retry <= 0:

@@ -67,6 +67,10 @@ class Manager(Assembly):
             raise InvalidArgumentError(
                 "graceful_shutdown_timeout", graceful_shutdown_timeout, "zero seconds or more"
             )
+        if not isinstance(leader_election, LeaderElection | None):
+            raise InvalidArgumentError(
+                "leader_election", leader_election, "a LeaderElection(...), or None to lead at once"
+            )
         super().__init__(sim, server, user, namespaces, limits, name, lag, resync_period)
         self.elector: LeaderElector | None = None
         self.ended: Event = sim.event()
