@@ -145,6 +145,21 @@ def test_live_reads_take_tokens_and_time_and_cached_reads_do_not() -> None:
     assert rig.run(steps()) == 12.5
 
 
+def test_live_reads_take_no_token_from_writes() -> None:
+    """The API reader is a client of its own; only a bucket for everything is for both."""
+    ends = []
+    for shared in (False, True):
+        rig = Rig(RateLimits(0.1, 1, shared=shared))
+
+        def steps(rig: Rig = rig) -> Steps:
+            yield from rig.client.live.list(Pod)
+            yield from rig.client.create(pod("a"))
+            return rig.sim.now
+
+        ends.append(rig.run(steps()))
+    assert ends == [0.0, 10.0]
+
+
 def test_the_presets() -> None:
     """What each version of KubeRay does to its own calls."""
     assert (limits.KUBERAY.qps, limits.KUBERAY.burst) == (100, 200)

@@ -70,9 +70,13 @@ class LeaderElector:
         return self._record.holder_identity
 
     def cancel(self) -> None:
-        """Stand down: the lease is given back if the election says so, and `run` ends."""
+        """Stand down: the lease is given back if the election says so, and `run` ends.
+
+        A call under way ends at once.
+        """
         if not self._cancelled.triggered:
             self._cancelled.succeed()
+            self._lock.client.cancel()
 
     def run(self) -> Steps:
         """Acquire, lead, renew until that fails or is cancelled. Mirrors ``Run``."""
@@ -148,7 +152,7 @@ class LeaderElector:
             record = yield from self._lock.get()
         except NotFoundError:
             now = now_ns / NANOSECONDS
-            record = LeaseSpec(self.identity, self._config.lease_duration, now, now)
+            record = LeaseSpec(self.identity, int(self._config.lease_duration), now, now)
             yield from self._lock.create(record)
             self._observe(record)
             return True
@@ -165,11 +169,12 @@ class LeaderElector:
 
     def _release(self) -> Try:
         """Give the lease back, so that the next one need not wait. Mirrors ``tryRelease``."""
+        self._lock.client = self._lock.client.anew()  # the old one may be cancelled
         try:
             record = yield from self._lock.get()
             if self.is_leader:
                 now = self._sim.now
-                yield from self._update(LeaseSpec("", 1.0, now, now, record.lease_transitions))
+                yield from self._update(LeaseSpec("", 1, now, now, record.lease_transitions))
             return True
         except APIError:
             return False
@@ -180,7 +185,7 @@ class LeaderElector:
         since, transitions = now, old.lease_transitions + 1
         if self.is_leader:
             since, transitions = old.acquire_time, old.lease_transitions
-        return LeaseSpec(self.identity, self._config.lease_duration, since, now, transitions)
+        return LeaseSpec(self.identity, int(self._config.lease_duration), since, now, transitions)
 
     def _is_valid(self, now_ns: int) -> bool:
         """Whether the holder still has time, counted from when its record was seen to change."""
