@@ -14,16 +14,16 @@ from typing import Any
 
 import simpy
 from simpy.core import EmptySchedule
-from simpy.events import NORMAL, Event, Process, Timeout
+from simpy.events import Event, Process, Timeout
 
 from kubequeue.errors import InstantNeverEndsError, InvalidArgumentError, NeverIdleError
+from kubequeue.moments import Mark, MarkReached, ShuffledEnvironment
 from kubequeue.observe.metrics import Metrics
 from kubequeue.observe.observers import join
 from kubequeue.observe.trace import Trace
 
 NANOSECONDS = 1_000_000_000
 _MOST = 2**63 - 1
-_BEHIND_ALL: Any = 2**30
 _MAX_EVENTS_UNTIL_IDLE = 5_000_000
 
 
@@ -40,19 +40,6 @@ def to_ns(seconds: float, what: str) -> int:
     if -_MOST <= nanoseconds <= _MOST:
         return nanoseconds
     raise InvalidArgumentError(what, seconds, "seconds that a Go duration can hold, 292 years")
-
-
-class _ShuffledEnvironment(simpy.Environment):
-    """Events of one instant come in an order drawn from a seed, one of the orders Go may choose."""
-
-    def __init__(self, stream: random.Random) -> None:
-        super().__init__()
-        self._draw = stream.getrandbits
-
-    def schedule(self, event: Event, priority: Any = NORMAL, delay: Any = 0) -> None:
-        # SimPy's own urgent events (the start of a process) stay ahead of all others.
-        drawn: Any = NORMAL + self._draw(24) if priority == NORMAL else priority
-        super().schedule(event, drawn, delay)
 
 
 class Simulation:
@@ -84,7 +71,7 @@ class Simulation:
         self.seed = seed
         self._streams: dict[str, random.Random] = {}
         self.env: simpy.Environment = (
-            _ShuffledEnvironment(self.stream("ties")) if shuffle_ties else simpy.Environment()
+            ShuffledEnvironment(self.stream("ties")) if shuffle_ties else simpy.Environment()
         )
         self.trace = Trace(self.env)
         self.metrics = Metrics(self.env)
@@ -206,7 +193,7 @@ class Simulation:
 
     def _run_to(self, deadline: int) -> None:
         """Run every event up to ``deadline``, and leave the clock there."""
-        mark = _Mark(self.env, deadline)
+        mark = Mark(self.env, deadline)
         try:
             while not self._run_some():
                 pass
@@ -226,7 +213,7 @@ class Simulation:
         try:
             for _ in range(self._max_events_per_instant):
                 step()
-        except (_MarkReached, EmptySchedule):
+        except (MarkReached, EmptySchedule):
             return True
         if self.env.now == instant:
             raise InstantNeverEndsError(self.now, self._max_events_per_instant)
@@ -235,26 +222,3 @@ class Simulation:
 
 def _call(function: Callable[[], object]) -> None:
     function()
-
-
-class _MarkReached(Exception):  # noqa: N818 - a signal for control flow, no error
-    """The last event of a run has been."""
-
-
-class _Mark:
-    """An event behind all others of its instant that ends the run, unless it was lifted before."""
-
-    def __init__(self, env: simpy.Environment, at: int) -> None:
-        event = Event(env)
-        event._ok, event._value = True, None
-        event.callbacks.append(self._reached)
-        self._ends_run = True
-        env.schedule(event, _BEHIND_ALL, at - env.now)
-
-    def lift(self) -> None:
-        """Let the run go on past the mark."""
-        self._ends_run = False
-
-    def _reached(self, _: Event) -> None:
-        if self._ends_run:
-            raise _MarkReached
