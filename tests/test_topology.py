@@ -211,8 +211,8 @@ def test_the_words_of_a_topology() -> None:
     world.run(until=2)
     assert plots.topology(world.sim.trace, world.operator, title="One runs").alt == (
         "Diagram: One runs. Across: from 1 namespace (default) over one Kubernetes API and a cache "
-        "for each process to queues and workers, at 0.01 s. operator works (no lease), "
-        "watches all namespaces: raycluster, 2 workers, 0 in line, running worker-1 default/a; rayjob, 2 "
+        "for each process to queues and workers, at 0.01 s. operator works (no lease), watches all "
+        "namespaces: raycluster, 2 workers, 0 in line, running worker-1 default/a; rayjob, 2 "
         "workers, 0 in line, running nothing; rayservice, 2 workers, 0 in line, running nothing."
     )
     both, other = pair(lock=False)

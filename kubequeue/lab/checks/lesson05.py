@@ -184,7 +184,8 @@ def _before(interrupted: frozenset[int]) -> str:
         return "nobody else writes"
     if len(interrupted) >= TRIES:
         return "somebody else writes before each of its writes"
-    return f"somebody else writes before its write number {', '.join(str(each + 1) for each in sorted(interrupted))}"
+    numbers = ", ".join(str(each + 1) for each in sorted(interrupted))
+    return f"somebody else writes before its write number {numbers}"
 
 
 EXERCISES = {
