@@ -22,9 +22,12 @@
         ├── ConflictError        409               the object has changed since it was read
         ├── ExpiredError         410               the watch asks for history that is gone
         ├── InvalidError         422               the object breaks a rule of its kind
+        ├── TooManyRequestsError 429               the server is too busy for this call now
         ├── InternalError        500               the server broke down over the call
         ├── UnavailableError     503               the server takes no calls, or a watch broke
-        └── ServerTimeoutError   504               no answer in time; the write may have happened
+        ├── ServerTimeoutError   504               no answer in time; the write may have happened
+        ├── NoConnectionError                      nobody listens where the server should be
+        └── ContextCanceledError                   the operator is stopping: it calls no more
 
 Each error keeps its data in ``args`` and makes its sentence in ``__str__``, because SimPy, pickle
 and joblib all re-create an exception as ``type(error)(*error.args)``.
@@ -291,6 +294,22 @@ class InvalidError(APIError):
         super().__init__(kind, name, field, problem)
 
 
+class TooManyRequestsError(APIError):
+    """The server is too busy for this call now; it has not begun with it.
+
+    Mirrors ``errors.go: NewTooManyRequestsError`` (apimachinery v0.36).
+    """
+
+    code, reason = 429, "TooManyRequests"
+
+    def __init__(
+        self,
+        message: str = "the server has received too many requests and has asked us to try again "
+        "later",
+    ) -> None:
+        super().__init__(message)
+
+
 class InternalError(APIError):
     """The server broke down over the call."""
 
@@ -324,4 +343,30 @@ class ServerTimeoutError(APIError):
     def __init__(
         self, message: str = "request did not complete within the allotted timeout"
     ) -> None:
+        super().__init__(message)
+
+
+class NoConnectionError(APIError):
+    """The connection was refused: the server is down. It has said nothing, so there is no code.
+
+    Mirrors what client-go knows by ``net.IsConnectionRefused`` (apimachinery v0.36).
+    """
+
+    code, reason = 0, ""
+
+    def __init__(
+        self, message: str = "dial tcp 10.96.0.1:443: connect: connection refused"
+    ) -> None:
+        super().__init__(message)
+
+
+class ContextCanceledError(APIError):
+    """The process that called is stopping; a write that was under way may have happened.
+
+    The server has said nothing, so there is no code. Mirrors ``context.Canceled`` of Go.
+    """
+
+    code, reason = 0, ""
+
+    def __init__(self, message: str = "context canceled") -> None:
         super().__init__(message)

@@ -13,14 +13,17 @@ from kubequeue.errors import (
     APIError,
     BadRequestError,
     ConflictError,
+    ContextCanceledError,
     ExpiredError,
     ForbiddenError,
     InternalError,
     InvalidError,
     KubeQueueError,
+    NoConnectionError,
     NoKindMatchError,
     NotFoundError,
     ServerTimeoutError,
+    TooManyRequestsError,
     UnavailableError,
 )
 
@@ -54,6 +57,9 @@ ERRORS: list[tuple[APIError, int, str, str]] = [
     (InternalError("disk full"), 500, "InternalError", "Internal error occurred: disk full"),
     (UnavailableError(), 503, "ServiceUnavailable", "currently unable to handle the request"),
     (ServerTimeoutError(), 504, "Timeout", "Timeout: request did not complete"),
+    (TooManyRequestsError(), 429, "TooManyRequests", "has asked us to try again later"),
+    (NoConnectionError(), 0, "", "connection refused"),
+    (ContextCanceledError(), 0, "", "context canceled"),
 ]
 
 

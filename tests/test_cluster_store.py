@@ -47,6 +47,16 @@ def test_equal_runs_give_equal_uids_and_names() -> None:
     assert len(first.metadata.name) == 7
 
 
+@pytest.mark.parametrize("prefix", ["Bad_Name-", "x" * 300, "-", "a.", ".a-"])
+def test_what_names_are_generated_from_has_to_be_a_name(prefix: str) -> None:
+    """But for one dash at its end, which something comes behind."""
+    kept = store()
+    with pytest.raises(InvalidError, match=r"metadata\.generateName: Invalid value"):
+        kept.create(toy("", generate_name=prefix))
+    with pytest.raises(InvalidError, match=r"metadata\.generateName: Invalid value"):
+        kept.create(toy("a", generate_name=prefix))
+
+
 def test_a_generated_name_is_not_taken_twice() -> None:
     """A name that is there already is drawn anew."""
     kept = store()

@@ -268,3 +268,25 @@ def test_nobody_is_told_of_a_write_that_was_refused() -> None:
     with pytest.raises(BadRequestError):
         kept.patch(Toy, KEY, lambda t: with_meta(t, name="b"))
     assert (watch.take(), kept.resource_version) == ([], "1")
+
+
+def test_the_end_of_an_object_that_a_finalizer_held_shows_what_was_stored() -> None:
+    """The update that took the last finalizer was never written; only its caller sees it."""
+    kept = store()
+    made = kept.create(toy(finalizers=["one"]))
+    marked = kept.delete(Toy, KEY)
+    watch = kept.watch(Toy, "", marked.metadata.resource_version)
+    answer = kept.update(replace(with_meta(marked, finalizers=()), spec=ToySpec(7)))
+    (event,) = watch.take()
+    assert (event.type, event.object.spec) == ("DELETED", made.spec)
+    assert event.object.metadata.finalizers == ("one",)
+    assert (answer.metadata.finalizers, answer.spec) == ((), ToySpec(7))
+
+
+def test_watches_that_were_stopped_do_not_pile_up() -> None:
+    """Also of a kind to which nothing happens."""
+    kept = store()
+    for _ in range(100):
+        kept.watch(Toy).stop()
+    last = kept.watch(Toy)
+    assert kept._shelves[Toy].history._watches == {"": [last]}

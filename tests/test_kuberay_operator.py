@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from kuberay_rig import Rig
 
-from kubequeue import FIFOQueue, InvalidArgumentError
+from kubequeue import FIFOQueue, InvalidArgumentError, Request
 from kubequeue.cluster.objects import Lease, ObjectMeta, Pod
 from kubequeue.kuberay.api import RayCluster, RayClusterSpec, WorkerGroupSpec
 from kubequeue.kuberay.expectations import ExpectationRules
 from kubequeue.kuberay.validation import validate_ray_cluster_webhook
+from kubequeue.runtime.handler import Enqueuer
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -152,3 +153,22 @@ def test_a_pod_of_somebody_else_costs_no_event_and_is_not_seen() -> None:
     cached = {str(i.key) for i in rig.sim.trace.instants if i.kind == "cached"}
     assert "default/a" in cached
     assert not any("other" in key for key in cached)
+
+
+def test_every_object_is_looked_at_again_after_ten_hours() -> None:
+    """Give or take one: controller-runtime's default, which KubeRay leaves as it is."""
+    rig = Rig()
+    rig.create("a", WorkerGroupSpec("small", replicas=1))
+    rig.run(32_000)
+    told: list[float] = []
+
+    def tell(_: Pod) -> tuple[Request, ...]:
+        told.append(rig.sim.now)
+        return ()
+
+    handler = Enqueuer(FIFOQueue(rig.sim, name="told"), tell)
+    rig.operator.cache.informer(Pod).add_event_handler(handler)
+    told.clear()
+    rig.run(39_600)
+    assert len(told) == 4  # of two Pods as they were and as they are
+    assert 32_400 <= told[0] == told[-1] < 39_600

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Generator
 from dataclasses import replace
 from typing import Any
@@ -11,14 +12,20 @@ from simpy.events import Event
 
 from kubequeue import InvalidArgumentError, Simulation
 from kubequeue.cluster.apiserver import APIServer
+from kubequeue.cluster.faults import FaultyServer
 from kubequeue.cluster.objects import NamespacedName, Node, ObjectMeta, OwnerReference, Pod, key_of
 from kubequeue.errors import (
+    APIError,
     CacheNotSyncedError,
+    InternalError,
+    NoConnectionError,
     NotFoundError,
+    TooManyRequestsError,
     UnavailableError,
     UnknownNamespaceError,
 )
 from kubequeue.runtime.cache import Cache
+from kubequeue.runtime.limits import RateLimits
 
 
 class Told:
@@ -48,7 +55,7 @@ class Rig:
 
     def __init__(self, *, history: int = 10_000, **options: Any) -> None:
         self.sim = Simulation()
-        self.server = APIServer(self.sim, latency=0, history=history)
+        self.server: APIServer = APIServer(self.sim, latency=0, history=history)
         self.store = self.server.store
         self.cache = Cache(self.sim, self.server, "operator", **options)
         self.pods = self.cache.informer(Pod)
@@ -65,6 +72,24 @@ class Rig:
 
     def advance(self, seconds: float) -> None:
         self.sim.run(until=self.sim.now + seconds)
+
+
+class Resyncs:
+    """When the handler of a rig was told of a Pod as it was before."""
+
+    def __init__(self, rig: Rig) -> None:
+        self._told: list[tuple[str, float]] = []
+        self._sim = rig.sim
+        rig.pods.add_event_handler(self)
+
+    def of(self, name: str) -> list[float]:
+        return [at for told, at in self._told if told == name]
+
+    def on_add(self, obj: Pod, is_in_initial_list: bool) -> None: ...
+    def on_delete(self, obj: Pod) -> None: ...
+    def on_update(self, old: Pod, new: Pod) -> None:
+        if old is new:
+            self._told.append((new.metadata.name, self._sim.now))
 
 
 def pod(name: str, namespace: str = "default", **labels: str) -> Pod:
@@ -202,8 +227,86 @@ def test_a_watch_broken_by_the_server_is_listed_anew() -> None:
     assert rig.names() == ["a", "b"]
     rig.advance(0.2)
     assert rig.names() == ["a", "c"]
-    assert rig.told.events == [("update", "a", True), ("add", "c", False), ("delete", "b")]
+    assert rig.told.events == [("delete", "b"), ("update", "a", True), ("add", "c", False)]
     assert rig.told.behind == 0
+
+
+def test_a_new_list_is_in_the_cache_whole_before_a_handler_hears() -> None:
+    """So whoever is told of a delete does not find what else is gone, and finds what is new."""
+    rig = Rig()
+    for name in "abc":
+        rig.store.create(pod(name))
+    rig.started()
+    seen: list[list[str]] = []
+    rig.told.on_delete = lambda obj: seen.append(rig.names())  # type: ignore[method-assign]
+    rig.pods.break_watch(UnavailableError())
+    rig.sim.settle()
+    rig.store.delete(Pod, "default/a")
+    rig.store.delete(Pod, "default/b")
+    rig.store.create(pod("d"))
+    rig.advance(5)
+    assert seen == [["c", "d"]] * 2
+
+
+def test_an_error_of_the_server_comes_behind_what_the_server_sent_before() -> None:
+    """A delete and a create of one name are no update, though the watch breaks after them."""
+    rig = Rig(lag=2.0).started()
+    rig.store.create(pod("a"))
+    rig.advance(5)
+    rig.told.events.clear()
+    rig.store.delete(Pod, "default/a")
+    rig.store.create(pod("a"))
+    rig.advance(1)
+    rig.server.break_watches()
+    rig.advance(30)
+    assert rig.told.events[1:3] == [("delete", "a"), ("add", "a", False)]
+    ended = [i.at for i in rig.sim.trace.instants if i.kind == "watch_ended"]
+    assert ended == [8.0]
+
+
+def test_a_watch_waits_for_no_token() -> None:
+    """The list took the only one, and the next is 10 s away."""
+    rig = Rig(limits=RateLimits(0.1, 1)).started()
+    rig.store.create(pod("a"))
+    rig.advance(1)
+    assert rig.names() == ["a"]
+
+
+def test_back_off_begins_anew_every_two_minutes() -> None:
+    """Though the server was away all the time."""
+    rig = Rig()
+    asked: list[float] = []
+
+    def failing(*args: Any) -> Generator[Event, Any, Any]:
+        asked.append(round(rig.sim.now, 3))
+        raise UnavailableError
+        yield
+
+    rig.server.list = failing  # type: ignore[method-assign,assignment]
+    rig.started()
+    rig.advance(160)
+    waits = [round(after - before, 3) for before, after in itertools.pairwise(asked)]
+    assert waits == [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0, 30.0, 30.0, 0.8, 1.6, 3.2, 6.4]
+
+
+@pytest.mark.parametrize("lag", [0.0, 1.0])
+def test_a_handler_that_raises_does_not_stop_the_cache(lag: float) -> None:
+    """The run ends with the error, and goes on with what comes after."""
+    rig = Rig(lag=lag)
+
+    def fail(obj: Pod, is_in_initial_list: bool) -> None:
+        raise KeyError(obj.metadata.name)
+
+    rig.store.create(pod("a"))
+    rig.told.on_add = fail  # type: ignore[method-assign]
+    with pytest.raises(KeyError):
+        rig.started()
+    rig.store.create(pod("b"))
+    rig.store.create(pod("c"))
+    for _ in "bc":
+        with pytest.raises(KeyError):
+            rig.advance(5)
+    assert rig.names() == ["a", "b", "c"]
 
 
 def test_an_expired_version_is_listed_anew() -> None:
@@ -225,12 +328,55 @@ def test_an_expired_version_is_listed_anew() -> None:
 
 
 def test_a_resync_tells_of_everything_again() -> None:
-    """As updates that changed nothing, each period."""
+    """As updates that changed nothing, each period, which is drawn for each informer."""
+    rig = Rig(resync_period=10.0, namespaces=["default", "other"])
+    resyncs = Resyncs(rig)
+    rig.store.create(pod("a"))
+    rig.store.create(pod("b", "other"))
+    rig.started()
+    rig.advance(100)
+    periods = []
+    for name in "ab":
+        at = resyncs.of(name)
+        first, *others = [after - before for before, after in itertools.pairwise([0.0, *at])]
+        assert 9 <= first < 11
+        assert others == pytest.approx([first] * len(others))
+        periods.append(first)
+    assert periods[0] != periods[1]
+
+
+def test_a_new_list_sets_back_the_next_resync() -> None:
+    """The period counts from the last list; a watch that is only taken up again is no list."""
     rig = Rig(resync_period=10.0)
+    resyncs = Resyncs(rig)
     rig.store.create(pod("a"))
     rig.started()
-    rig.advance(25)
-    assert rig.told.events == [("add", "a", True), ("update", "a", True), ("update", "a", True)]
+    rig.advance(12)
+    (period,) = resyncs.of("a")
+    rig.pods.break_watch()
+    rig.advance(2 * period - rig.sim.now - 1)
+    assert len(resyncs.of("a")) == 1
+    listed_at = rig.sim.now + 0.8
+    rig.pods.break_watch(UnavailableError())
+    rig.advance(15)
+    assert resyncs.of("a")[1:] == pytest.approx([listed_at, listed_at + period])
+
+
+def test_there_is_no_resync_without_a_watch() -> None:
+    """While the server is away nobody is told that nothing has changed."""
+    rig = Rig(resync_period=1.0)
+    resyncs = Resyncs(rig)
+    rig.store.create(pod("a"))
+    rig.started()
+
+    def failing(*args: Any) -> Generator[Event, Any, Any]:
+        raise UnavailableError
+        yield
+
+    rig.server.list = failing  # type: ignore[method-assign,assignment]
+    rig.pods.break_watch(UnavailableError())
+    rig.advance(100)
+    assert resyncs.of("a") == []
 
 
 def test_a_late_handler_is_told_of_what_is_there() -> None:
@@ -279,6 +425,48 @@ def test_a_server_that_is_away_is_asked_again_and_again() -> None:
     rig.advance(10)
     assert asked == [0.0, 0.8, 2.4, 5.6]
     assert rig.cache.has_synced
+
+
+@pytest.mark.parametrize(
+    ("error", "lists"),
+    [
+        (NoConnectionError(), 0),
+        (TooManyRequestsError(), 0),
+        (UnavailableError(), 1),
+        (InternalError("etcd"), 1),
+    ],
+)
+def test_which_errors_of_a_watch_need_no_new_list(error: APIError, lists: int) -> None:
+    """A refused connection and 429: the next try is from the same version, after a back-off."""
+    rig = Rig()
+    rig.server = faulty = FaultyServer(rig.sim, rig.server)
+    rig.cache = Cache(rig.sim, faulty, "operator")
+    rig.cache.informer(Pod)
+    rig.started()
+    rig.advance(5)
+    fault = faulty.fail("watch", Pod, error=error)
+    rig.cache.informer(Pod).break_watch()
+    rig.advance(0.7)
+    rig.store.create(pod("a"))
+    assert rig.names() == []
+    rig.advance(0.2)
+    assert rig.names() == ["a"]
+    assert fault.struck == 1
+    listed = [i for i in rig.sim.trace.instants if i.kind == "listed"]
+    assert len(listed) == 1 + lists
+
+
+def test_a_busy_server_that_ends_a_watch_is_not_asked_for_a_list() -> None:
+    """With 429 the version is as good as before."""
+    rig = Rig().started()
+    rig.advance(5)
+    rig.server.break_watches(Pod, TooManyRequestsError())
+    rig.store.create(pod("a"))
+    rig.advance(0.7)
+    assert rig.names() == []
+    rig.advance(0.2)
+    assert rig.names() == ["a"]
+    assert [i.kind for i in rig.sim.trace.instants if i.kind == "listed"] == ["listed"]
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,21 @@ def test_live_reads_take_tokens_and_time_and_cached_reads_do_not() -> None:
     assert rig.run(steps()) == 12.5
 
 
+def test_live_reads_take_no_token_from_writes() -> None:
+    """The API reader is a client of its own; only a bucket for everything is for both."""
+    ends = []
+    for shared in (False, True):
+        rig = Rig(RateLimits(0.1, 1, shared=shared))
+
+        def steps(rig: Rig = rig) -> Steps:
+            yield from rig.client.live.list(Pod)
+            yield from rig.client.create(pod("a"))
+            return rig.sim.now
+
+        ends.append(rig.run(steps()))
+    assert ends == [0.0, 10.0]
+
+
 def test_the_presets() -> None:
     """What each version of KubeRay does to its own calls."""
     assert (limits.KUBERAY.qps, limits.KUBERAY.burst) == (100, 200)
@@ -235,3 +250,20 @@ def test_a_closed_client_sends_nothing() -> None:
     rig.sim.run(until=100)
     assert not writing.triggered
     assert rig.server.store.list(Pod).items == ()
+
+
+def test_a_client_that_is_closed_while_its_callers_wait_sends_nothing_more() -> None:
+    """Neither what waits for a token nor what is on its way there; answers do not come back."""
+    rig = Rig(RateLimits(1, 1), 1.0)
+    calls = [rig.sim.process(rig.client.create(pod(f"p{n}"))) for n in range(3)]
+    rig.sim.run(until=0.7)
+    rig.client.close()
+    rig.sim.run(until=100)
+    assert [each.metadata.name for each in rig.server.store.list(Pod).items] == ["p0"]
+    assert not any(call.triggered for call in calls)
+    rig = Rig(OFF, 1.0)
+    refused = rig.sim.process(rig.client.delete(Pod, "default/a"))
+    rig.sim.run(until=0.7)
+    rig.client.close()
+    rig.sim.run(until=100)
+    assert not refused.triggered

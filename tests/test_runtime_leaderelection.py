@@ -12,7 +12,7 @@ from kubequeue import InvalidArgumentError
 from kubequeue.cluster.apiserver import APIServer
 from kubequeue.cluster.faults import FaultyServer
 from kubequeue.cluster.objects import Lease, Pod
-from kubequeue.errors import UnavailableError
+from kubequeue.errors import ConflictError, UnavailableError
 from kubequeue.runtime.leaderelection import LeaderElection
 from kubequeue.runtime.limits import RateLimits
 from kubequeue.runtime.manager import Manager
@@ -126,7 +126,8 @@ def test_the_lease_is_given_back_after_the_last_round() -> None:
     world.advance(10)
     assert second.leads
     cut = world.sim.trace.rounds()[0]
-    assert cut.outcome == "success"
+    assert cut.outcome == "error"
+    assert cut.end == pytest.approx(25, abs=0.1)
     assert all(at > 25 for who, _, at in world.rounds if who == "two")
 
 
@@ -173,7 +174,59 @@ def test_a_call_without_an_answer_is_given_up_after_five_seconds() -> None:
     assert world.lease.spec.renew_time == pytest.approx(102.5, abs=0.1)
     world.servers[0].slow("update", Lease, 60.0)
     world.servers[0].slow("get", Lease, 60.0)
-    world.advance(13)
+    # The renewal of 109.5 s fails at 119.5 s, and giving the lease back takes 5 s more.
+    world.sim.run(until=124.4)
+    assert world.managers[0].leads
+    world.advance(0.3)
+    assert world.managers[0].end_reason == "leader election lost"
+
+
+def test_the_lease_is_given_back_after_a_failed_renewal_too() -> None:
+    """The server is back just in time for that, so nobody has to wait for the lease to run out."""
+    world = Replicas(2).started()
+    world.advance(100)
+    renewed = world.lease.spec.renew_time
+    away = world.servers[0].fail("update", Lease, share=1.0)
+    world.sim.call_at(renewed + 2 + 9.95, away.stop)
+    world.sim.run(until=renewed + 12.1)
+    assert world.managers[0].end_reason == "leader election lost"
+    assert world.lease.spec.holder_identity == ""
+    assert world.until_leader(limit=200) - renewed < 15
+
+
+@pytest.mark.parametrize("latency", [0.0, 0.01])
+def test_the_lease_is_given_back_in_one_try(latency: float) -> None:
+    """A conflict that goes on does not keep the process from its end."""
+    world = World(latency=latency)
+    world.server = server = FaultyServer(world.sim, world.server)
+    manager = world.operator(leader_election=ELECTION)
+    manager.start()
+    world.advance(11)
+    conflicts = server.fail("update", Lease, share=1.0, error=ConflictError("leases", "x"))
+    manager.stop()
+    world.advance(1)
+    assert manager.end_reason == "stopped"
+    assert conflicts.struck == 1
+
+
+def test_tries_to_renew_come_at_the_ticks_of_a_clock() -> None:
+    """Each 2 s, however long a try took: after one of 3 s at once, and then at the next tick."""
+    world = Replicas(1).started()
+    world.advance(100)
+    renewed = world.lease.spec.renew_time
+    faults = [world.servers[0].slow(verb, Lease, 1.49) for verb in ("update", "get")]
+    faults += [world.servers[0].fail(verb, Lease, share=1.0) for verb in ("update", "get")]
+    elector, tries = world.managers[0].elector, []
+    assert elector is not None
+    plain = elector._try_acquire_or_renew
+
+    def noted() -> Any:
+        tries.append(world.sim.now - renewed - 2)
+        return (yield from plain())
+
+    elector._try_acquire_or_renew = noted  # type: ignore[method-assign]
+    world.advance(30)
+    assert tries == pytest.approx([0, 3, 6, 9], abs=0.1)
     assert world.managers[0].end_reason == "leader election lost"
 
 
@@ -281,3 +334,77 @@ def test_renewals_take_tokens() -> None:
         assert manager.leads
         world.advance(100)
         assert manager.leads == leads
+
+
+def test_leases_take_no_token_from_rounds() -> None:
+    """The election has a client of its own."""
+    world = World()
+    manager = world.operator(leader_election=ELECTION, limits=RateLimits(0.01, 2))
+    manager.start()  # a read and a create: both tokens of the election
+    world.advance(1)
+    lease = world.store.get(Lease, "ray-system/ray-operator-leader")
+    world.sim.process(manager.client.update(replace(lease, spec=replace(lease.spec))))
+    world.advance(1)
+    sent = [i.actor for i in world.sim.trace.instants if i.kind == "sent"]
+    assert sent.count("update Lease") == 1
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_stop_does_not_wait_for_a_call_of_the_election(number: int) -> None:
+    """Neither a leader's renewal nor a standby's look: the server may not answer for a minute."""
+    world = Replicas(2, release_on_cancel=False).started()
+    world.advance(10)
+    world.servers[number].slow("get", Lease, 60.0)
+    world.servers[number].slow("update", Lease, 60.0)
+    world.advance(4.7)  # a call is under way
+    world.managers[number].stop()
+    world.sim.settle()
+    assert world.managers[number].end_reason == "stopped"
+
+
+def test_a_leader_that_is_stopped_in_a_renewal_gives_the_lease_back() -> None:
+    """Under a context of its own."""
+    world = Replicas(1).started()
+    world.advance(10)
+    world.servers[0].slow("update", Lease, 3.0, times=1)
+    world.advance(2)
+    world.managers[0].stop()
+    world.advance(0.1)
+    assert world.managers[0].end_reason == "stopped"
+    assert world.lease.spec.holder_identity == ""
+
+
+def test_a_lease_has_whole_seconds() -> None:
+    """What is behind the point is lost, and with it what was to lie between the two durations."""
+    world = Replicas(1, lease_duration=3.9, renew_deadline=3.5, retry_period=0.5).started()
+    duration = world.lease.spec.lease_duration_seconds
+    assert (duration, type(duration)) == (3, int)
+
+
+def test_a_standby_has_the_informers_that_it_was_asked_for_before_the_start() -> None:
+    """The caches come before the election; what controllers watch comes with leadership."""
+    world = Replicas(2)
+    standby = world.managers[1]
+    pods = standby.cache.informer(Pod)
+    world.servers[1].slow("list", Pod, 20.0)
+    world.started()
+    world.advance(18)
+    assert standby.elector is None
+    world.advance(10)
+    assert pods.has_synced
+    assert standby.elector is not None
+    assert not standby.leads
+    calls = [i.actor for i in world.sim.trace.instants if i.kind == "sent"]
+    assert calls.count("list Set") == 1
+
+
+def test_a_manager_can_be_stopped_while_it_waits_for_its_caches() -> None:
+    """Then it never tries to be elected."""
+    world = Replicas(1)
+    world.managers[0].cache.informer(Pod)
+    world.servers[0].slow("list", Pod, 20.0)
+    world.started()
+    world.managers[0].stop()
+    world.advance(100)
+    assert world.managers[0].end_reason == "stopped"
+    assert world.managers[0].elector is None

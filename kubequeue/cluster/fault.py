@@ -6,6 +6,7 @@ import random
 from types import TracebackType
 from typing import Any
 
+from kubequeue.cluster.given import a_kind
 from kubequeue.cluster.metadata import NamespacedName, as_key
 from kubequeue.errors import APIError, InvalidArgumentError
 
@@ -32,7 +33,9 @@ class Fault:
     ) -> None:
         if times is not None and (not isinstance(times, int) or times < 1):
             raise InvalidArgumentError("times", times, "a whole number of calls, 1 or more")
-        if share is not None and not 0 < share <= 1:
+        if kind is not None:
+            a_kind("the kind of a fault", kind)
+        if share is not None and not (isinstance(share, int | float) and 0 < share <= 1):
             raise InvalidArgumentError("share", share, "a part of the calls, above 0 and up to 1")
         self.verb = verb
         self.kind = kind

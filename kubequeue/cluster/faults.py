@@ -65,7 +65,7 @@ class FaultyServer(APIServer):
         ``kind``: of this kind only. ``key``: for this object only. ``share``: each with this
         probability. ``times``: so often at most; by default once, with a share without end. The
         verb is one of the server's calls, or ``watch``. Raises `InvalidArgumentError` for a verb
-        that there is not, a share not above 0 and up to 1, or times below 1.
+        that there is not, what is no kind, a share not above 0 and up to 1, or times below 1.
         """
         check_verb("fail", verb, ("get", "list", "watch", *WRITES))
         error = UnavailableError() if error is None else error

@@ -11,6 +11,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
+from kubequeue.cluster.given import several
 from kubequeue.cluster.objects import T
 from kubequeue.cluster.resource import Resource
 from kubequeue.cluster.shelf import Shelf, parse_version
@@ -18,7 +19,7 @@ from kubequeue.cluster.watch import ADDED, DELETED, History, Watch, WatchEvent
 from kubequeue.errors import InvalidArgumentError, NoKindMatchError, ServerTimeoutError
 from kubequeue.sim import Simulation
 
-_any_replace: Any = replace
+any_replace: Any = replace
 NO_PARTS: Mapping[str, Any] = {}
 by_key = attrgetter("metadata.namespace", "metadata.name")
 
@@ -31,7 +32,8 @@ class Ledger:
             raise InvalidArgumentError("history", history, "1 event or more to remember")
         self._sim = sim
         self._version = 0
-        self._shelves = {kind: Shelf(Resource.of(kind), history) for kind in kinds}
+        given = several("kinds", kinds, "a list of kinds, such as (Pod, Service)")
+        self._shelves = {kind: Shelf(Resource.of(kind), history) for kind in given}
         self._outbox: deque[tuple[History, int, WatchEvent]] = deque()
         self._sending = False
 
@@ -99,7 +101,7 @@ class Ledger:
         """
         self._version += 1
         meta = replace(obj.metadata, resource_version=str(self._version), **metadata)
-        obj = _any_replace(obj, metadata=meta, **parts)
+        obj = any_replace(obj, metadata=meta, **parts)
         if type_ == DELETED:
             del shelf.spaces[meta.namespace][meta.name]
         else:

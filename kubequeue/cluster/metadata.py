@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
+from kubequeue.cluster.given import several
 from kubequeue.errors import InvalidArgumentError
 
 
@@ -72,9 +73,16 @@ class ReadOnlyMap(dict[str, str]):
 NO_LABELS = ReadOnlyMap()
 
 
-def read_only(mapping: Mapping[str, str]) -> ReadOnlyMap:
-    """``mapping`` itself when it is read-only already, a copy otherwise."""
-    return mapping if isinstance(mapping, ReadOnlyMap) else ReadOnlyMap(mapping)
+def read_only(mapping: Mapping[str, str], what: str) -> ReadOnlyMap:
+    """``mapping`` itself when it is read-only already, a copy otherwise.
+
+    Raises `InvalidArgumentError`, which calls it ``what``, for what is no mapping.
+    """
+    if isinstance(mapping, ReadOnlyMap):
+        return mapping
+    if not isinstance(mapping, Mapping):
+        raise InvalidArgumentError(what, mapping, 'a mapping of texts, such as {"group": "small"}')
+    return ReadOnlyMap(mapping)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +117,8 @@ class ObjectMeta:
         owner_references: the garbage collector removes the object when all of them are gone.
         finalizers: while there is one, a deleted object stays.
 
+    Raises `InvalidArgumentError` for one thing, or a text, where several belong.
+
     >>> ObjectMeta("a", "team-a", labels={"group": "small"}).labels["group"]
     'small'
     """
@@ -130,10 +140,11 @@ class ObjectMeta:
     def __post_init__(self) -> None:
         keep = object.__setattr__
         if type(self.labels) is not ReadOnlyMap:
-            keep(self, "labels", read_only(self.labels))
+            keep(self, "labels", read_only(self.labels, "labels"))
         if type(self.annotations) is not ReadOnlyMap:
-            keep(self, "annotations", read_only(self.annotations))
+            keep(self, "annotations", read_only(self.annotations, "annotations"))
         if type(self.owner_references) is not tuple:
-            keep(self, "owner_references", tuple(self.owner_references))
+            owners = several("owner_references", self.owner_references, "a list of OwnerReference")
+            keep(self, "owner_references", owners)
         if type(self.finalizers) is not tuple:
-            keep(self, "finalizers", tuple(self.finalizers))
+            keep(self, "finalizers", several("finalizers", self.finalizers, "a list of texts"))

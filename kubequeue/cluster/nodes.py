@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kubequeue.cluster.given import several
 from kubequeue.errors import InvalidArgumentError
+
+_NAMES = "a list of one name or more, each once"
 
 
 class Nodes:
@@ -17,9 +20,10 @@ class Nodes:
     """
 
     def __init__(self, names: Iterable[str]) -> None:
-        self.names = tuple(names)
-        if isinstance(names, str) or not self.names or len(set(self.names)) < len(self.names):
-            raise InvalidArgumentError("nodes", names, "one name or more, each once")
+        self.names: tuple[str, ...] = several("nodes", names, _NAMES)
+        texts = all(isinstance(name, str) for name in self.names)
+        if not (texts and self.names) or len(set(self.names)) < len(self.names):
+            raise InvalidArgumentError("nodes", names, _NAMES)
         self.down: dict[str, int] = {}
         self._times_down = 0
         self._turn = 0

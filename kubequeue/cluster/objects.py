@@ -110,7 +110,7 @@ class ServiceSpec:
     selector: Mapping[str, str] = NO_LABELS
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "selector", read_only(self.selector))
+        object.__setattr__(self, "selector", read_only(self.selector, "selector"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +135,10 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class LeaseSpec:
-    """Who holds a lease, for how many seconds, since when; times in virtual seconds."""
+    """Who holds a lease, for how many whole seconds, since when; times in virtual seconds."""
 
     holder_identity: str = ""
-    lease_duration_seconds: float = 0.0
+    lease_duration_seconds: int = 0
     acquire_time: float = 0.0
     renew_time: float = 0.0
     lease_transitions: int = 0

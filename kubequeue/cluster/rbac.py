@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kubequeue.cluster.given import several
 from kubequeue.errors import InvalidArgumentError
 
 VERBS = ("get", "list", "watch", "create", "update", "patch", "delete")
@@ -30,10 +31,11 @@ class Rule:
 
     def __post_init__(self) -> None:
         for name in ("verbs", "kinds", "namespaces"):
-            given = getattr(self, name)
-            if isinstance(given, str) or not all(isinstance(item, str) for item in given):
-                raise InvalidArgumentError(name, given, f"a list of {name}, as texts")
-            object.__setattr__(self, name, tuple(given))
+            given, expected = getattr(self, name), f"a list of {name}, as texts"
+            items = several(name, given, expected)
+            if not all(isinstance(item, str) for item in items):
+                raise InvalidArgumentError(name, given, expected)
+            object.__setattr__(self, name, items)
         unknown = [verb for verb in self.verbs if verb not in (*VERBS, "*")]
         if unknown:
             raise InvalidArgumentError("verbs", unknown, f'some of {", ".join(VERBS)}, or "*"')
@@ -62,7 +64,12 @@ class RBAC:
     """
 
     def __init__(self, roles: Mapping[str, Iterable[Rule]]) -> None:
-        self._roles = {user: tuple(rules) for user, rules in roles.items()}
+        if not isinstance(roles, Mapping):
+            raise InvalidArgumentError("roles", roles, "a list of Rule for each user, in a mapping")
+        self._roles = {
+            user: several(f"roles[{user!r}]", rules, "a list of Rule")
+            for user, rules in roles.items()
+        }
         for user, rules in self._roles.items():
             strangers: list[Any] = [rule for rule in rules if not isinstance(rule, Rule)]
             if strangers:

@@ -71,7 +71,11 @@ class Resource:
         if not (meta.name or meta.generate_name):
             self.refuse(meta, "metadata.name", "Required value: name or generateName is required")
         self._check_namespace(meta)
-        if meta.name and not (len(meta.name) <= 253 and _SUBDOMAIN.fullmatch(meta.name)):
+        prefix = meta.generate_name
+        if prefix and not _is_name(f"{prefix[:-1]}a" if prefix[1:].endswith("-") else prefix):
+            problem = f'Invalid value: "{prefix}": {_SUBDOMAIN_RULE}'
+            self.refuse(meta, "metadata.generateName", problem)
+        if meta.name and not _is_name(meta.name):
             self.refuse(meta, "metadata.name", f'Invalid value: "{meta.name}": {_SUBDOMAIN_RULE}')
 
     def refuse(self, meta: ObjectMeta, field: str, problem: str) -> None:
@@ -88,6 +92,10 @@ class Resource:
             self.refuse(
                 meta, "metadata.namespace", f'Invalid value: "{meta.namespace}": {_LABEL_RULE}'
             )
+
+
+def _is_name(text: str) -> bool:
+    return len(text) <= 253 and bool(_SUBDOMAIN.fullmatch(text))
 
 
 def _is_frozen(kind: type[Any]) -> bool:

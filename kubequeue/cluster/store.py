@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Generic, NamedTuple
 
 from kubequeue.cluster import deletion
-from kubequeue.cluster.ledger import Ledger, by_key
+from kubequeue.cluster.ledger import Ledger, any_replace, by_key
 from kubequeue.cluster.metadata import NamespacedName
 from kubequeue.cluster.objects import KINDS, Pod, T, key_of
 from kubequeue.cluster.shelf import (
@@ -208,5 +208,8 @@ class Store(Ledger):
             wanted["generation"] = before.generation + 1
         if not wanted:
             return old  # a write of what is there already is no write
-        ends = deletion.ends_with_update(old, after.finalizers)
-        return self._write(DELETED if ends else MODIFIED, shelf, old, parts, **wanted)
+        if not deletion.ends_with_update(old, after.finalizers):
+            return self._write(MODIFIED, shelf, old, parts, **wanted)
+        gone = self._write(DELETED, shelf, old)  # the event has what was stored, the answer not
+        answer: T = any_replace(gone, metadata=replace(gone.metadata, **wanted), **parts)
+        return answer

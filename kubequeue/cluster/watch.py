@@ -125,7 +125,8 @@ class History:
     def watch(self, watch: Watch, after: int) -> None:
         """Replay into ``watch`` what happened after a version, and go on from there.
 
-        Raises `ExpiredError` when that is not known any more. Costs O(events replayed).
+        Raises `ExpiredError` when that is not known any more. Costs O(events replayed), and O(the
+        watches on that namespace).
         """
         if after < self._compacted:
             raise ExpiredError(after, self._compacted)
@@ -137,7 +138,8 @@ class History:
         for version, event in reversed(missed):
             if watch.namespace in ("", event.object.metadata.namespace):
                 watch.send(version, event)
-        self._watches.setdefault(watch.namespace, []).append(watch)
+        still = [each for each in self._watches.get(watch.namespace, ()) if not each.stopped]
+        self._watches[watch.namespace] = [*still, watch]
 
     def send(self, version: int, event: WatchEvent) -> None:
         """Hand an event to every watch that asked for its namespace. Costs O(those watches)."""

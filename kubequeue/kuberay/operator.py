@@ -26,7 +26,7 @@ from kubequeue.kuberay.tools import Options, Tools
 from kubequeue.runtime.builder import NewQueue
 from kubequeue.runtime.leaderelection import LeaderElection
 from kubequeue.runtime.limits import OFF, RateLimits
-from kubequeue.runtime.manager import Manager
+from kubequeue.runtime.manager import SYNC_PERIOD, Manager
 from kubequeue.runtime.predicates import (
     annotations_changed,
     generation_changed,
@@ -140,6 +140,7 @@ def start_operator(
     dashboards: Dashboards | None = None,
     options: Options | None = None,
     lag: Seconds = 0.0,
+    resync_period: float = SYNC_PERIOD,
     queue: NewQueue = PriorityQueue,
     user: str = USER,
     name: str = "",
@@ -158,6 +159,7 @@ def start_operator(
         dashboards: what answers its HTTP client; by default dashboards that answer in 20 ms.
         options: environment variables.
         lag: seconds from an event of the server to the cache, or (low, high).
+        resync_period: seconds until every object is looked at again, give or take a tenth.
         queue: ``FIFOQueue`` for KubeRay before 1.7.
         user: who it is to the server.
         name: what traces call it; several at a time need a name each.
@@ -197,6 +199,7 @@ def start_operator(
         leader_election=election,
         name=name,
         lag=lag,
+        resync_period=resync_period,
     )
     operator.start()
     return operator

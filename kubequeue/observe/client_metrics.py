@@ -39,7 +39,7 @@ class ClientMetrics:
     def answered(
         self, _verb: str, method: str, _kind: str, _key: str, code: int, took_ns: int, _error: str
     ) -> None:
-        self.requests[str(code), method] += 1
+        self.requests[str(code) if code else "<error>", method] += 1
         self.request_duration[method].observe(took_ns)
 
 

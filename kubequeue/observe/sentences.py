@@ -78,6 +78,8 @@ def _sent(call: str, key: Any, throttled_ns: int) -> str:
 
 
 def _answered(call: str, key: Any, code: int, _took_ns: int, error: str) -> str:
+    if not code:
+        return f"the client gives up {call} {key}: {error}."
     return f"the server answers {call} {key} with {code}{': ' * bool(error)}{error}."
 
 

@@ -48,8 +48,8 @@ class Span:
         key: the key.
         start: seconds.
         end: seconds, None while it lasts.
-        outcome: how a round ended, or the code that a call was answered with; ``crashed`` when its
-            process died. Empty for the other kinds.
+        outcome: how a round ended, or the code that a call was answered with (0: it was given up);
+            ``crashed`` when its process died. Empty for the other kinds.
     """
 
     kind: str

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 from simpy.events import Event
 
+from kubequeue.cluster.given import a_kind, several
 from kubequeue.errors import InvalidArgumentError
 from kubequeue.runtime.cache import Cache
-from kubequeue.runtime.controller import Controller
+from kubequeue.runtime.controller import Controller, check_reconciler
 from kubequeue.runtime.handler import (
     Enqueuer,
     MapFunction,
@@ -48,23 +49,44 @@ def sources_of(
 
     Raises `InvalidArgumentError` for what is no kind and for what is no predicate.
     """
-    given = (predicates,) if isinstance(predicates, Predicate) else tuple(predicates)
-    sources = (
+    if isinstance(predicates, Predicate):
+        predicates = (predicates,)
+    given = several("predicates", predicates, "a Predicate, or a list of them")
+    a_kind("the kind", for_)
+    return (
         Watches(for_, enqueue_request_for_object, and_(*given) if given else EVERYTHING),
-        *(Watches(kind, enqueue_request_for_owner(for_)) for kind in owns),
-        *watches,
+        *(Watches(kind, enqueue_request_for_owner(for_)) for kind in kinds("owns", owns)),
+        *map(_checked, several("watches", watches, _WATCHES)),
     )
-    kinds(source.kind for source in sources)
-    return sources
 
 
-def kinds(given: Iterable[type[Any]]) -> tuple[type[Any], ...]:
+_WATCHES = "a list of Watches(kind, requests, predicate)"
+
+
+def _checked(given: Any) -> Watches:
+    if not isinstance(given, Watches) or not callable(given.requests):
+        raise InvalidArgumentError("watches", given, _WATCHES)
+    a_kind("the kind", given.kind)
+    if not isinstance(given.predicate, Predicate):
+        raise InvalidArgumentError("the predicate of Watches", given.predicate, "a Predicate")
+    return given
+
+
+def kinds(what: str, given: Iterable[type[Any]]) -> tuple[type[Any], ...]:
     """What was given, once it is sure that each is a kind; else `InvalidArgumentError`."""
-    found = tuple(given)
+    found = several(what, given, "a list of kinds, such as [Pod]")
     for kind in found:
-        if not (isinstance(kind, type) and isinstance(getattr(kind, "kind", None), str)):
-            raise InvalidArgumentError("the kind", kind, "a class of objects, such as Pod")
+        a_kind("the kind", kind)
     return found
+
+
+def check_workers(reconcile: Any, max_concurrent_reconciles: Any, new_queue: Any) -> None:
+    """Raise `InvalidArgumentError` for what no workers can be made of."""
+    check_reconciler(reconcile, max_concurrent_reconciles)
+    if not callable(new_queue):
+        raise InvalidArgumentError(
+            "queue", new_queue, "what makes one of a simulation and a name, such as PriorityQueue"
+        )
 
 
 @dataclass(slots=True)

@@ -5,10 +5,13 @@ Mirrors pkg/cache/informer_cache.go and multi_namespace_cache.go of controller-r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Any
 
+from simpy.events import Event
+
 from kubequeue.cluster.duration import Seconds
+from kubequeue.cluster.given import a_kind
 from kubequeue.cluster.objects import NamespacedName, T
 from kubequeue.errors import (
     CacheNotSyncedError,
@@ -80,6 +83,7 @@ class Cache:
         Mirrors ``informer_cache.go: GetInformer``.
         """
         if kind not in self._informers:
+            a_kind("the kind", kind)
             namespaced = getattr(kind, "namespaced", True)
             informer = self._informers[kind] = Informer(
                 self._sim,
@@ -104,8 +108,14 @@ class Cache:
 
     @property
     def has_synced(self) -> bool:
-        """Whether every informer has its first list. Mirrors ``WaitForCacheSync``."""
+        """Whether every informer has its first list."""
         return all(informer.has_synced for informer in self._informers.values())
+
+    def wait_for_sync(self) -> Generator[Event, Any, None]:
+        """Wait for the first list of each informer there is. Mirrors ``WaitForCacheSync``."""
+        for informer in tuple(self._informers.values()):
+            if not informer.has_synced:
+                yield informer.synced
 
     def get(self, kind: type[T], key: NamespacedName | str) -> T:
         """The object of that key, as the cache has it. Costs O(1).
@@ -140,6 +150,7 @@ class Cache:
     def _served(self, kind: type[Any], namespace: str) -> Indexer:
         indexer = self._synced.get(kind)
         if indexer is None:
+            a_kind("the kind", kind)
             informer = self._informers.get(kind)
             if informer is None or not informer.has_synced:
                 raise CacheNotSyncedError(kind.kind, informer is not None)

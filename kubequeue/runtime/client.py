@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from typing import Any
 
-from kubequeue.cluster.objects import NamespacedName, Object, T
+from kubequeue.cluster.objects import NamespacedName, Object, ObjectMeta, T
+from kubequeue.errors import InvalidArgumentError
 from kubequeue.runtime.cache import Cache
 from kubequeue.runtime.deadline import Deadline
 from kubequeue.runtime.limits import KUBERAY, RateLimits
@@ -19,7 +20,10 @@ from kubequeue.sim import Simulation
 
 
 class LiveReader:
-    """Reads that go to the server: they take time, and a token. Mirrors ``GetAPIReader``."""
+    """Reads that go to the server: they take time, and a token of their own bucket.
+
+    Mirrors ``GetAPIReader``, which is another client than the one that writes.
+    """
 
     def __init__(self, rest: RESTClient) -> None:
         self._rest = rest
@@ -42,7 +46,7 @@ class Client:
     Args:
         sim, server, user: what it lives in, and to whom it writes as whom.
         cache: where reads come from.
-        limits: each kind has a token bucket of that size for its calls to the server.
+        limits: each kind has a token bucket of that size for its writes, and one for live reads.
         buckets, name: what several clients share, and what the observers call it.
 
     A write first waits for a token of its kind, then for the server. It raises what the server
@@ -64,7 +68,7 @@ class Client:
         self.cache = cache
         observer = observer or sim.observe(ClientObserver, "client", name)
         self._rest = RESTClient(sim, server, user, buckets or Buckets(sim, limits), observer)
-        self.live = LiveReader(self._rest)
+        self.live = LiveReader(self._rest.beside())
         """Reads past the cache."""
 
     def get(self, kind: type[T], key: NamespacedName | str) -> T:
@@ -81,15 +85,34 @@ class Client:
         """The objects as the cache has them, in order of their keys. Raises as `Cache.get` does."""
         return self.cache.list(kind, namespace, labels, owner_uid)
 
-    def with_deadline(self, deadline: Deadline) -> Client:
-        """The same client, buckets included, that gives up a call which takes too long."""
+    def apart(self, deadline: Deadline) -> Client:
+        """A client for leader election: it gives up late calls, and is cancelled by nobody else.
+
+        It has buckets of its own, one for reads and writes of a kind, unless all share one. Mirrors
+        ``leader_election.go: NewResourceLock`` (controller-runtime v0.24.1).
+        """
+        return self._with(self._rest.apart(deadline))
+
+    def anew(self) -> Client:
+        """The same client, buckets included, that is not cancelled with this one."""
+        return self._with(self._rest.anew())
+
+    def _with(self, rest: RESTClient) -> Client:
         other = copy(self)
-        other._rest = self._rest.with_deadline(deadline)
-        other.live = LiveReader(other._rest)
+        other._rest = rest
+        other.live = LiveReader(rest)
         return other
 
+    def cancel(self) -> None:
+        """The process is stopping: each call, also one under way, ends with an error at once.
+
+        It is a `ContextCanceledError`; a write that had reached the server has happened. Reads from
+        the cache go on. Mirrors what a cancelled context does to a client of Go.
+        """
+        self._rest.cancel()
+
     def close(self) -> None:
-        """The process is gone: no call goes out any more, and whoever makes one waits for ever."""
+        """The process is gone: no call goes out any more, and whoever makes one ends there."""
         self._rest.close()
 
     def create(self, obj: T) -> Calling[T]:
@@ -141,6 +164,9 @@ class Client:
     def _write(
         self, verb: str, obj: Object, request: Callable[[Any, str], Calling[Any]]
     ) -> Calling[Any]:
-        rest, meta = self._rest, obj.metadata
+        meta = None if isinstance(obj, type) else getattr(obj, "metadata", None)
+        if not isinstance(meta, ObjectMeta):
+            raise InvalidArgumentError("the object", obj, "one such as Pod(ObjectMeta(...))")
+        rest = self._rest
         key = f"{meta.namespace}/{meta.name or meta.generate_name}"
         return rest.call(verb, obj.kind, key, lambda: request(rest.server, rest.user))

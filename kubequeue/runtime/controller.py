@@ -26,7 +26,9 @@ from kubequeue.runtime.reconcile import Reconciler, Request, Result, drive
 from kubequeue.sim import Simulation, to_ns
 from kubequeue.workqueue.queue import Key, Queue
 
-_RETURNED = (ReconcileError, APIError, CacheError)
+RETURNED = (ReconcileError, APIError, CacheError)
+"""What is an error that Go would return; any other exception is a panic."""
+
 _log = logging.getLogger("kubequeue")
 
 
@@ -66,12 +68,7 @@ class Controller:
         max_concurrent_reconciles: int = 1,
         lifetime: Lifetime | None = None,
     ) -> None:
-        if not callable(reconcile):
-            raise InvalidArgumentError("reconcile", reconcile, "a generator function of a request")
-        if not isinstance(max_concurrent_reconciles, int):
-            raise InvalidArgumentError(
-                "max_concurrent_reconciles", max_concurrent_reconciles, "a whole number of workers"
-            )
+        check_reconciler(reconcile, max_concurrent_reconciles)
         self.name = queue.name if name is None else name
         self.max_concurrent_reconciles = max(max_concurrent_reconciles, 1)
         self._sim = sim
@@ -137,7 +134,7 @@ class Controller:
             self._sim.event().fail(stop)
             stopped = error if isinstance(error, Exception) else ReconcileError(_words(error, repr))
             return Result(error=stopped), False
-        if isinstance(error, _RETURNED):
+        if isinstance(error, RETURNED):
             return Result(error=error), False
         told = _words(error, repr)
         _log.error("%s: the reconciler raised %s for %s", self.name, told, key)
@@ -158,6 +155,16 @@ class Controller:
             queue.add_with_opts(key, rate_limited=True, priority=priority)
         else:
             queue.forget(key)
+
+
+def check_reconciler(reconcile: Any, workers: Any) -> None:
+    """Raise `InvalidArgumentError` for what cannot be called, or no number of workers."""
+    if not callable(reconcile):
+        raise InvalidArgumentError("reconcile", reconcile, "a generator function of a request")
+    if not isinstance(workers, int):
+        raise InvalidArgumentError(
+            "max_concurrent_reconciles", workers, "a whole number of workers"
+        )
 
 
 def _words(error: BaseException, tell: Callable[[object], str]) -> str:

@@ -75,7 +75,9 @@ class Delivery:
     def _ring(self) -> None:
         """Hand on what is due; handlers may pause the line, clear it, or add to it."""
         line, now = self._line, self._env.now
-        while line and not self._paused and line[0][0] <= now:
-            self._hand_on(line.popleft()[1])
-        if not self._paused:
-            self._arm()
+        try:
+            while line and not self._paused and line[0][0] <= now:
+                self._hand_on(line.popleft()[1])
+        finally:  # what a handler raises must not stop the line
+            if not self._paused:
+                self._arm()

@@ -19,7 +19,7 @@ from kubequeue.runtime.observer import CacheObserver
 from kubequeue.runtime.reflector import Reflector
 from kubequeue.runtime.restclient import RESTClient
 from kubequeue.runtime.selection import Selector
-from kubequeue.sim import Simulation, to_ns
+from kubequeue.sim import Simulation
 
 
 class EventHandler(Protocol):
@@ -46,7 +46,8 @@ class Informer:
         kind: the class of the objects.
         namespaces: which to watch; ``("",)`` is all of them.
         lag: seconds from the server's event to the cache, or (lowest, highest).
-        resync_period: tell the handlers of every object again each so many seconds; 0 for never.
+        resync_period: tell the handlers of every object again each so many seconds, give or take a
+            tenth; 0 for never.
         selector: labels, or a function of an object; what it does not pick is as if not there.
         observer: who is told of lists, changes and broken watches.
 
@@ -66,8 +67,6 @@ class Informer:
         selector: Selector | None = None,
         observer: CacheObserver | None = None,
     ) -> None:
-        if to_ns(resync_period, "resync_period") < 0:
-            raise InvalidArgumentError("resync_period", resync_period, "zero seconds or more")
         self.kind = kind
         self.indexer = Indexer()
         self.synced: Event = sim.event()
@@ -75,10 +74,10 @@ class Informer:
         self._sim = sim
         self._observer = observer or sim.observe(CacheObserver, "cache", "")
         self._handlers: list[EventHandler] = []
-        self._resync_period = resync_period
         self._lag = lag
         self._reflectors = [
-            Reflector(sim, client, kind, namespace, self, lag, selector) for namespace in namespaces
+            Reflector(sim, client, kind, namespace, self, lag, resync_period, selector)
+            for namespace in namespaces
         ]
         self._started = False
 
@@ -126,6 +125,11 @@ class Informer:
 
         Mirrors ``shared_informer.go: AddEventHandler``.
         """
+        hooks = (getattr(handler, name, None) for name in ("on_add", "on_update", "on_delete"))
+        if not all(callable(hook) for hook in hooks):
+            raise InvalidArgumentError(
+                "handler", handler, "an EventHandler: on_add, on_update and on_delete"
+            )
         self._handlers.append(handler)
         for obj in self.indexer:
             handler.on_add(obj, True)
@@ -137,26 +141,31 @@ class Informer:
         self._started = True
         for reflector in self._reflectors:
             lifetime.process(reflector.run())
-        if self._resync_period:
-            lifetime.process(self._resync())
+            lifetime.process(reflector.resync.run())
         lifetime.at_end(self.pause)
 
     def replace(self, reflector: Reflector, objects: list[Any]) -> None:
         """The answer to a list: everything that is there now, in one namespace or in all.
 
-        Mirrors ``delta_fifo.go: Replace`` and what follows from it.
+        All of it is in the indexer before the first handler hears; then come the deletes, then the
+        rest. Mirrors ``controller.go: processReplacedAllInfo``.
         """
         initial = not reflector.has_synced
         self._observer.listed(self.kind.kind, reflector.namespace, len(objects))
         there = {key_of(obj) for obj in objects}
         gone = [o for o in self.indexer.select(reflector.namespace) if key_of(o) not in there]
-        for obj in objects:
-            self._put(obj, initial)
+        changes = [(self.indexer.put(obj), obj) for obj in objects]
         for obj in gone:
-            self.deleted(obj)
-        reflector.has_synced = True
-        if initial and self.has_synced:
-            self.synced.succeed()
+            self.indexer.delete(key_of(obj))
+        try:
+            for obj in gone:
+                self._tell_deleted(obj)
+            for old, obj in changes:
+                self._tell_put(old, obj, initial)
+        finally:  # what a handler raises must not keep the workers waiting
+            reflector.has_synced = True
+            if initial and self.has_synced:
+                self.synced.succeed()
 
     def put(self, obj: Any) -> None:
         """An event says that this is how an object is now."""
@@ -164,10 +173,11 @@ class Informer:
 
     def deleted(self, obj: Any) -> None:
         """An event says that an object is gone."""
-        key = key_of(obj)
-        if self.indexer.delete(key) is None:
-            return
-        self._told("DELETED", key, obj)
+        if self.indexer.delete(key_of(obj)) is not None:
+            self._tell_deleted(obj)
+
+    def _tell_deleted(self, obj: Any) -> None:
+        self._told("DELETED", key_of(obj), obj)
         for handler in self._handlers:
             handler.on_delete(obj)
 
@@ -175,12 +185,20 @@ class Informer:
         """What is in the indexer of a namespace, or of all."""
         return self.indexer.select(namespace)
 
+    def resync(self, namespace: str) -> None:
+        """Tell of every object again, as an update that changed nothing."""
+        for obj in self.indexer.select(namespace):
+            for handler in self._handlers:
+                handler.on_update(obj, obj)
+
     def watch_ended(self, namespace: str, why: str) -> None:
         """A watch is over, and why."""
         self._observer.watch_ended(self.kind.kind, namespace, why)
 
     def _put(self, obj: Any, initial: bool) -> None:
-        old = self.indexer.put(obj)
+        self._tell_put(self.indexer.put(obj), obj, initial)
+
+    def _tell_put(self, old: Any, obj: Any, initial: bool) -> None:
         if old is None:
             self._told("ADDED", key_of(obj), obj)
             for handler in self._handlers:
@@ -193,12 +211,3 @@ class Informer:
 
     def _told(self, change: str, key: NamespacedName, obj: Any) -> None:
         self._observer.cached(self.kind.kind, change, str(key), obj.metadata.resource_version)
-
-    def _resync(self) -> Any:
-        """Tell of every object again, as an update that changed nothing."""
-        yield self.synced
-        while True:
-            yield self._sim.sleep(self._resync_period)
-            for obj in list(self.indexer):
-                for handler in self._handlers:
-                    handler.on_update(obj, obj)

@@ -8,15 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any
 
-from simpy.events import Event
+from simpy.events import Event, Timeout
 
 from kubequeue.cluster.objects import LeaseSpec
-from kubequeue.errors import (
-    APIError,
-    ConflictError,
-    NotFoundError,
-    ServerTimeoutError,
-)
+from kubequeue.errors import APIError, NotFoundError, ServerTimeoutError
 from kubequeue.runtime.client import Client
 from kubequeue.runtime.deadline import Deadline
 from kubequeue.runtime.leaderelectionconfig import JITTER_FACTOR, LeaderElection
@@ -75,9 +70,13 @@ class LeaderElector:
         return self._record.holder_identity
 
     def cancel(self) -> None:
-        """Stand down: the lease is given back if the election says so, and `run` ends."""
+        """Stand down: the lease is given back if the election says so, and `run` ends.
+
+        A call under way ends at once.
+        """
         if not self._cancelled.triggered:
             self._cancelled.succeed()
+            self._lock.client.cancel()
 
     def run(self) -> Steps:
         """Acquire, lead, renew until that fails or is cancelled. Mirrors ``Run``."""
@@ -85,8 +84,9 @@ class LeaderElector:
         if (yield from self._acquire()):
             self._on_started()
             yield from self._renew()
-            if config.release_on_cancel and self._cancelled.triggered:
-                yield from self._within(self._release(), self._sim.now + config.renew_deadline)
+            if config.release_on_cancel:
+                limit = self._sim.now_ns + to_ns(config.renew_deadline, "renew_deadline")
+                yield from self._within(self._release(), limit)
         self._on_stopped()
 
     def _acquire(self) -> Try:
@@ -101,22 +101,33 @@ class LeaderElector:
 
     def _renew(self) -> Steps:
         """Renew each retry period; return when it was not possible in time. Mirrors ``renew``."""
-        config = self._config
-        while True:
-            deadline = self._sim.now + config.renew_deadline
-            while not (yield from self._within(self._try_acquire_or_renew(), deadline)):
-                left = deadline - self._sim.now
-                if left <= config.retry_period or self._cancelled.triggered:
-                    yield self._sim.sleep(max(left, 0)) | self._cancelled
-                    return
-                yield self._sim.sleep(config.retry_period) | self._cancelled
-            yield self._sim.sleep(config.retry_period) | self._cancelled
+        while (yield from self._renew_in_time()):
+            yield self._sim.sleep(self._config.retry_period) | self._cancelled
             if self._cancelled.triggered:
                 return
 
-    def _within(self, steps: Try, deadline: float) -> Try:
-        """What ``steps`` return, or False at the ``deadline``."""
-        limit = Deadline(self._sim, self._lifetime, deadline - self._sim.now)
+    def _renew_in_time(self) -> Try:
+        """Try until it works; False at the deadline, or when cancelled.
+
+        The next try is due at the next tick of a clock that goes on during a try and keeps one
+        tick. Mirrors ``poll.go: PollUntilContextTimeout`` (apimachinery v0.36, pkg/util/wait).
+        """
+        sim, config = self._sim, self._config
+        start, retry = sim.now_ns, to_ns(config.retry_period, "retry_period")
+        deadline, looked = start + to_ns(config.renew_deadline, "renew_deadline"), start
+        while not (yield from self._within(self._try_acquire_or_renew(), deadline)):
+            tick = start + ((looked - start) // retry + 1) * retry
+            wait = max(min(tick, deadline) - sim.now_ns, 0)
+            yield Timeout(sim.env, wait) | self._cancelled
+            looked = sim.now_ns
+            if looked >= deadline or self._cancelled.triggered:
+                return False
+        return True
+
+    def _within(self, steps: Try, deadline_ns: int) -> Try:
+        """What ``steps`` return, or False at the deadline."""
+        left = (deadline_ns - self._sim.now_ns) / NANOSECONDS
+        limit = Deadline(self._sim, self._lifetime, left)
         try:
             return (yield from limit.limit(steps))
         except ServerTimeoutError:
@@ -141,7 +152,7 @@ class LeaderElector:
             record = yield from self._lock.get()
         except NotFoundError:
             now = now_ns / NANOSECONDS
-            record = LeaseSpec(self.identity, self._config.lease_duration, now, now)
+            record = LeaseSpec(self.identity, int(self._config.lease_duration), now, now)
             yield from self._lock.create(record)
             self._observe(record)
             return True
@@ -158,14 +169,13 @@ class LeaderElector:
 
     def _release(self) -> Try:
         """Give the lease back, so that the next one need not wait. Mirrors ``tryRelease``."""
+        self._lock.client = self._lock.client.anew()  # the old one may be cancelled
         try:
             record = yield from self._lock.get()
             if self.is_leader:
                 now = self._sim.now
-                yield from self._update(LeaseSpec("", 1.0, now, now, record.lease_transitions))
+                yield from self._update(LeaseSpec("", 1, now, now, record.lease_transitions))
             return True
-        except ConflictError:  # with a renewal that was still under way
-            return (yield from self._release())
         except APIError:
             return False
 
@@ -175,7 +185,7 @@ class LeaderElector:
         since, transitions = now, old.lease_transitions + 1
         if self.is_leader:
             since, transitions = old.acquire_time, old.lease_transitions
-        return LeaseSpec(self.identity, self._config.lease_duration, since, now, transitions)
+        return LeaseSpec(self.identity, int(self._config.lease_duration), since, now, transitions)
 
     def _is_valid(self, now_ns: int) -> bool:
         """Whether the holder still has time, counted from when its record was seen to change."""

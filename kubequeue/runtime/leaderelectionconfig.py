@@ -17,7 +17,8 @@ class LeaderElection:
     Attributes:
         name, namespace: of the lease.
         identity: who a replica is; empty has one drawn. Each process needs one of its own.
-        lease_duration: seconds that others wait after the last renewal that they saw.
+        lease_duration: seconds that others wait after the last renewal that they saw; the lease has
+            whole seconds, so they wait for no part of one.
         renew_deadline: seconds for which the leader tries to renew before it gives up.
         retry_period: seconds between two tries; those who do not lead add up to 1.2 times as much.
         release_on_cancel: give the lease back when stopped, so that nobody has to wait for it.
@@ -42,6 +43,9 @@ class LeaderElection:
             to_ns(getattr(self, name), name)
             for name in ("lease_duration", "renew_deadline", "retry_period")
         )
+        texts = (self.name, self.namespace, self.identity)
+        if not all(isinstance(text, str) for text in texts):
+            raise InvalidArgumentError("name, namespace, identity", texts, "texts")
         if not self.name or not self.namespace:
             raise InvalidArgumentError("the lease", (self.namespace, self.name), "both its names")
         if retry <= 0:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from typing import Any
 
+from simpy.core import Environment
 from simpy.events import URGENT, Event, Process
 
 from kubequeue.sim import Simulation
@@ -67,13 +69,7 @@ class Lifetime:
     def kill(self, process: Process) -> None:
         """Stop one process; its ``finally`` clauses run, because Python has them run."""
         self._processes.pop(process, None)
-        if process is not self._sim.env.active_process:
-            _cut(process)
-            return
-        later = Event(self._sim.env)
-        later._ok, later._value = True, None
-        later.callbacks.append(lambda _: _cut(process))
-        self._sim.env.schedule(later, URGENT)
+        kill(self._sim.env, process)
 
 
 class _Inside(Simulation):
@@ -90,10 +86,54 @@ class _Inside(Simulation):
         return self._life.process(generator)
 
 
+def kill(env: Environment, process: Process) -> None:
+    """Stop a process, now or, when it is at work, at its next yield."""
+    if _waits(process):
+        _cut(process)
+    else:
+        soon(env, lambda: _cut(process))
+
+
+def throw(env: Environment, process: Process, error: Exception) -> None:
+    """Raise ``error`` in a process, instead of what it waits for."""
+    if not _take_off(process):
+        return
+    failed = Event(env)
+    failed._ok, failed._value = False, error
+    failed.defused = True
+    process._resume(failed)
+
+
+def soon(env: Environment, function: Callable[[], object]) -> None:
+    """Call ``function`` before anything else happens in this instant, but nobody is at work."""
+    later = Event(env)
+    later._ok, later._value = True, None
+    later.callbacks.append(lambda _: _call(function))
+    env.schedule(later, URGENT)
+
+
+def _call(function: Callable[[], object]) -> None:
+    function()
+
+
+def _waits(process: Process) -> bool:
+    """Whether it waits for an event that is not just being told of."""
+    waits_for: Any = process.target
+    return process.is_alive and waits_for is not None and waits_for.callbacks is not None
+
+
+def _take_off(process: Process) -> bool:
+    """Take the process off the event that it waits for; False when it waits for none."""
+    if not _waits(process):
+        return False
+    callbacks: Any = process.target.callbacks
+    if process._resume in callbacks:
+        callbacks.remove(process._resume)
+    return True
+
+
 def _cut(process: Process) -> None:
     """Take the process off the event that it waits for, and close its generator."""
-    waits_for: Any = process.target
-    if process.is_alive and waits_for is not None and waits_for.callbacks is not None:
-        if process._resume in waits_for.callbacks:
-            waits_for.callbacks.remove(process._resume)
-        process._generator.close()
+    if _take_off(process):
+        with suppress(Exception):  # a reconciler may refuse to be closed
+            process._generator.close()

@@ -5,38 +5,37 @@ Mirrors pkg/manager/internal.go of controller-runtime v0.24.1.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable
 from typing import Any
 
 from simpy.events import AllOf, Event, Process
 
 from kubequeue.cluster.duration import Seconds
 from kubequeue.errors import InvalidArgumentError
-from kubequeue.runtime.builder import ManagedController, NewQueue, Watches, kinds, sources_of
-from kubequeue.runtime.cache import Cache
-from kubequeue.runtime.client import Client
+from kubequeue.runtime.assembly import Assembly
+from kubequeue.runtime.controller import RETURNED
 from kubequeue.runtime.deadline import Deadline
 from kubequeue.runtime.leaderelection import LeaderElection, LeaderElector
 from kubequeue.runtime.lifetime import Lifetime
 from kubequeue.runtime.limits import KUBERAY, RateLimits
-from kubequeue.runtime.observer import CacheObserver, ClientObserver, ManagerObserver
-from kubequeue.runtime.predicates import Predicate
-from kubequeue.runtime.reconcile import Reconciler
-from kubequeue.runtime.restclient import Buckets
+from kubequeue.runtime.observer import ManagerObserver
 from kubequeue.runtime.selection import Selectors
 from kubequeue.sim import Simulation, to_ns
-from kubequeue.workqueue.priorityqueue import PriorityQueue
 
 Steps = Generator[Event, Any, None]
+SYNC_PERIOD = 36_000.0
+"""controller-runtime's default resync period; a `Manager` has it when asked, so that runs end."""
+
 STOPPED, CRASHED, LOST = "stopped", "crashed", "leader election lost"
 
 
-class Manager:
+class Manager(Assembly):
     """Controllers that share a cache and a client, from `start` until `stop`, `crash` or a loss.
 
-    Once it leads (at once without ``leader_election``) it lists and watches, waits until each
-    controller's kinds are in the cache, and starts that controller's workers. One manager lives
-    once: after it ended make another, which starts with empty memory.
+    First come the informers that its cache was asked for before the start, also while it does not
+    lead. Once it leads (at once without ``leader_election``) it lists and watches, waits until
+    each controller's kinds are in the cache, and starts that controller's workers. One manager
+    lives once: after it ended make another, which starts with empty memory.
 
     Args:
         sim, server, user: what it lives in, and with whom it speaks as whom.
@@ -44,7 +43,7 @@ class Manager:
         limits: the token buckets of its client, one for each kind.
         leader_election: None leads at once.
         name: what traces call it, also before the names of its controllers; for several at a time.
-        lag, resync_period, selectors: of its `Cache`; times in seconds.
+        lag, resync_period, selectors: of its `Cache`; times in seconds, 0 for no resync.
         graceful_shutdown_timeout: seconds that `stop` waits for the rounds under way.
 
     Raises `InvalidArgumentError` for what `Cache` and `Client` refuse, or a time-out below zero.
@@ -69,26 +68,11 @@ class Manager:
             raise InvalidArgumentError(
                 "graceful_shutdown_timeout", graceful_shutdown_timeout, "zero seconds or more"
             )
-        buckets = Buckets(sim, limits)
-        of_lists = buckets if limits.shared else Buckets(sim, limits)
-        called = sim.observe(ClientObserver, "client", name)
-        self.name = name
-        self.cache = Cache(
-            sim,
-            server,
-            user,
-            namespaces=namespaces,
-            lag=lag,
-            resync_period=resync_period,
-            buckets=of_lists,
-            selectors=selectors,
-            observers=(sim.observe(CacheObserver, "cache", name), called),
-        )
-        self.client = Client(
-            sim, self.cache, server, user, limits, buckets=buckets, observer=called
-        )
-        self.controllers: dict[str, ManagedController] = {}
-        """By the names they were given."""
+        if not isinstance(leader_election, LeaderElection | None):
+            raise InvalidArgumentError(
+                "leader_election", leader_election, "a LeaderElection(...), or None to lead at once"
+            )
+        super().__init__(sim, server, user, namespaces, limits, name, lag, resync_period, selectors)
         self.elector: LeaderElector | None = None
         self.ended: Event = sim.event()
         """Fires at the end, with ``stopped``, ``crashed`` or ``leader election lost``."""
@@ -111,45 +95,16 @@ class Manager:
         """Why it ended; empty while it has not."""
         return str(self.ended.value) if self.ended.triggered else ""
 
-    def controller(
-        self,
-        name: str,
-        *,
-        for_: type[Any],
-        reconcile: Reconciler,
-        owns: Iterable[type[Any]] = (),
-        watches: Iterable[Watches] = (),
-        reads: Iterable[type[Any]] = (),
-        max_concurrent_reconciles: int = 1,
-        predicates: Predicate | Sequence[Predicate] = (),
-        queue: NewQueue = PriorityQueue,
-    ) -> ManagedController:
-        """Add a controller.
+    def process(self, generator: Generator[Event, Any, Any]) -> Process:
+        """Run a generator beside everything else of this process; it is gone with it.
 
-        Args:
-            for_: the kind whose keys it reconciles.
-            owns: kinds whose events wake the owner of the object.
-            watches: kinds with a mapping of their own.
-            reads: kinds that wake nobody but are to be in the cache.
-            predicates: which events of ``for_`` count; all of them have to agree.
-            queue: makes its queue, of a simulation and a name.
-
-        Raises `InvalidArgumentError` after the start, for a name twice, and for what is no kind.
-        Mirrors ``builder.ControllerManagedBy(mgr).For().Owns().Complete()``.
+        For what a round does side by side, as with goroutines: ``yield`` what this returns to wait
+        for it. What a call raises there comes out of that ``yield``, and is dropped when nobody
+        waits. After the end it takes no step. Costs O(1).
         """
-        if self._started or self.ended.triggered:
-            raise InvalidArgumentError("controller()", name, "every controller before start()")
-        if not name or name in self.controllers:
-            raise InvalidArgumentError("name", name, "a name that no controller here has yet")
-        made = self.controllers[name] = ManagedController(
-            f"{self.name}/{name}" if self.name else name,
-            sources_of(for_, owns, watches, predicates),
-            kinds(reads),
-            reconcile,
-            max_concurrent_reconciles,
-            queue,
-        )
-        return made
+        process = self._life.process(generator)
+        process.callbacks.append(_drop_error)
+        return process
 
     def start(self) -> None:
         """Begin, in this instant. Raises `InvalidArgumentError` on a second call.
@@ -158,28 +113,27 @@ class Manager:
         """
         if self._started or self.ended.triggered:
             raise InvalidArgumentError("start()", "a second call", "a new Manager for each life")
-        self._started = True
+        self._started = self._closed_to_more = True
         self._tell("starts")
-        if self._leader_election is None:
-            self._lead()
-            return
-        election = self._leader_election.identified(self._sim, self.name or "operator")
-        client = self.client.with_deadline(Deadline(self._sim, self._life, election.call_timeout))
-        self.elector = LeaderElector(
-            self._sim, client, self._life, election, self._lead, self._stood_down
-        )
-        self._election = self._life.process(self.elector.run())
+        self.cache.start(self._caches)
+        if self.cache.has_synced:
+            self._campaign()
+        else:
+            self._life.process(self._campaign_once_synced())
 
     def stop(self) -> None:
         """End in good order: workers finish their rounds, informers end, the lease is given back.
 
-        Takes virtual time, until `ended` fires; what is not done in the time allowed is cut off.
-        A second call does nothing. Mirrors ``internal.go: engageStopProcedure``.
+        The context of every round is cancelled: from now on each call of the client, also one under
+        way, ends at once with `ContextCanceledError`. Takes virtual time, until `ended` fires; what
+        is not done in the time allowed is cut off. A second call does nothing.
+        Mirrors ``internal.go: engageStopProcedure``.
         """
         if not self._started:
             self._finish(STOPPED)
         elif not self._stopping and not self.ended.triggered:
             self._stopping = True
+            self.client.cancel()
             self._life.process(self._stop())
 
     def crash(self) -> None:
@@ -191,6 +145,23 @@ class Manager:
         """
         self._die(CRASHED)
 
+    def _campaign_once_synced(self) -> Steps:
+        yield from self.cache.wait_for_sync()
+        if not self._stopping:
+            self._campaign()
+
+    def _campaign(self) -> None:
+        """Lead at once, or try to be elected."""
+        if self._leader_election is None:
+            self._lead()
+            return
+        election = self._leader_election.identified(self._sim, self.name or "operator")
+        client = self.client.apart(Deadline(self._sim, self._life, election.call_timeout))
+        self.elector = LeaderElector(
+            self._sim, client, self._life, election, self._lead, self._stood_down
+        )
+        self._election = self._life.process(self.elector.run())
+
     def _lead(self) -> None:
         """Mirrors ``internal.go: startLeaderElectionRunnables``."""
         if self._stopping or self.ended.triggered:
@@ -199,7 +170,6 @@ class Manager:
         self._tell("leads")
         for each in self.controllers.values():
             each.prepare(self._sim, self.cache, self._life)
-        self.cache.start(self._caches)
         for each in self.controllers.values():
             self._life.process(each.start(self.cache))
 
@@ -237,6 +207,7 @@ class Manager:
         if self.ended.triggered:
             return
         self.ended.succeed(why)
+        self._closed_to_more = True
         self.client.close()
         self._life.end()
         self._caches.end()
@@ -248,3 +219,9 @@ class Manager:
 
     def _tell(self, step: str, why: str = "") -> None:
         self._observer.lived(step, why)
+
+
+def _drop_error(process: Event) -> None:
+    """An error that was returned and that nobody takes: a goroutine's is lost too."""
+    if not process.ok and isinstance(process.value, RETURNED):
+        process.defused = True

@@ -115,6 +115,10 @@ def drive(sim: Simulation, reconcile: Reconciler, request: Any) -> Generator[Eve
             value, resume = (yield event), steps.send
         except Exception as failure:  # an event that failed: the reconciler may handle it
             value, resume = failure, steps.throw
+        except GeneratorExit:  # the process is gone
+            with suppress(Exception):
+                steps.close()
+            raise
 
 
 def _result(request: Any, returned: Any) -> Result:

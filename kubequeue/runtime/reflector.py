@@ -11,9 +11,15 @@ from typing import Any, NamedTuple, Protocol
 from simpy.events import Event
 
 from kubequeue.cluster.duration import Seconds
-from kubequeue.errors import APIError, InternalError, UnavailableError
+from kubequeue.errors import (
+    APIError,
+    NoConnectionError,
+    TooManyRequestsError,
+    UnavailableError,
+)
 from kubequeue.runtime.delivery import Delivery
 from kubequeue.runtime.restclient import RESTClient
+from kubequeue.runtime.resync import Resync
 from kubequeue.runtime.selection import Selection, Selector
 from kubequeue.sim import NANOSECONDS, Simulation
 
@@ -21,6 +27,7 @@ _FIRST_BACKOFF = 8 * NANOSECONDS // 10
 _LONGEST_BACKOFF = 30 * NANOSECONDS
 _BACKOFF_RESET = 120 * NANOSECONDS
 _SHORT_WATCH = NANOSECONDS
+_BUSY = (NoConnectionError, TooManyRequestsError)
 
 Steps = Generator[Event, Any, None]
 
@@ -40,6 +47,9 @@ class Sink(Protocol):
     def held(self, namespace: str) -> Iterable[Any]:
         """What it has of a namespace, or of all."""
 
+    def resync(self, namespace: str) -> None:
+        """It is time to tell of everything again."""
+
     def watch_ended(self, namespace: str, why: str) -> None:
         """A list failed or a watch is over."""
 
@@ -52,7 +62,7 @@ class _Listed(NamedTuple):
 
 
 class Backoff:
-    """0.8 s, doubled up to 30 s, and 0.8 s again after two minutes without; no jitter.
+    """0.8 s, doubled up to 30 s, and 0.8 s again every two minutes; no jitter.
 
     Mirrors the constants of ``reflector.go`` and ``backoff.go: DelayWithReset`` (apimachinery),
     where up to as much again is drawn on top.
@@ -61,23 +71,23 @@ class Backoff:
     def __init__(self, sim: Simulation) -> None:
         self._sim = sim
         self._next = _FIRST_BACKOFF
-        self._reset_at = 0
+        self._since = sim.now_ns
 
     def wait(self) -> Event:
         """An event to yield before the next try."""
         now = self._sim.now_ns
-        if now >= self._reset_at:
-            self._next = _FIRST_BACKOFF
+        if now - self._since > _BACKOFF_RESET:
+            self._next, self._since = _FIRST_BACKOFF, now
         delay, self._next = self._next, min(2 * self._next, _LONGEST_BACKOFF)
-        self._reset_at = now + _BACKOFF_RESET
         return self._sim.sleep(delay / NANOSECONDS)
 
 
 class Reflector:
     """Keeps ``sink`` up to date with one kind in one namespace. `run` is its loop.
 
-    A watch that just ends is taken up again from the last version that reached the sink; one that
-    ends with an error, or within a second and with nothing, is followed by a new list after a
+    A watch that just ends is taken up again from the last version that reached the sink, and after
+    a back-off one that was refused a connection or with 429; one that ends or does not start with
+    another error, or ends within a second and with nothing, is followed by a new list after a
     back-off, and so is a version that the server has forgotten. (Upstream renews each watch after
     5 to 10 minutes; as that costs no event, it is left out here.) With a ``selector`` the server
     leaves out what it does not pick: that costs no event either.
@@ -92,12 +102,14 @@ class Reflector:
         namespace: str,
         sink: Sink,
         lag: Seconds,
+        resync_period: float = 0.0,
         selector: Selector | None = None,
     ) -> None:
         self.namespace = namespace
         self.has_synced = False
-        stream = f"lag/{client.user}/{kind.kind}/{namespace}"
-        self.delivery = Delivery(sim, self._hand_on, lag, stream)
+        stream = f"{client.user}/{kind.kind}/{namespace}"
+        self.delivery = Delivery(sim, self._hand_on, lag, f"lag/{stream}")
+        self.resync = Resync(sim, resync_period, f"resync/{stream}", lambda: sink.resync(namespace))
         self._sim = sim
         self._client = client
         self._kind = kind
@@ -115,6 +127,7 @@ class Reflector:
                 yield from self._list_and_watch()
             except APIError as error:
                 self._sink.watch_ended(self.namespace, str(error))
+            self.resync.end()
             yield self._backoff.wait()
 
     def break_watch(self, error: Exception | None = None) -> None:
@@ -127,13 +140,13 @@ class Reflector:
         listed = yield from self._client.list(self._kind, self.namespace)
         items = self._selected(listed.items)
         self.delivery.put(_Listed(items, listed.resource_version), late=False)
+        self.resync.begin()
         version: str | None = listed.resource_version
         while version is not None:
             try:
                 watch = yield from self._client.watch(self._kind, self.namespace, version)
-            except (UnavailableError, InternalError) as error:
-                self._sink.watch_ended(self.namespace, str(error))
-                yield self._backoff.wait()
+            except _BUSY as error:  # the version is as good as before, so there is no new list
+                yield self._again(error)
                 continue
             yield from self._watch(watch)
             version = self._seen  # None: the very first list was lost on the way
@@ -153,21 +166,27 @@ class Reflector:
         finally:
             watch.stop()
         self.delivery.clear()
+        if isinstance(error, TooManyRequestsError):
+            yield self._again(error)
+            return
         if error is not None:
             raise error
         if not self._events and self._sim.now_ns - started < _SHORT_WATCH:
             raise UnavailableError("very short watch: it ended within a second, without an event")
         self._sink.watch_ended(self.namespace, "the watch was closed")
 
+    def _again(self, error: Exception) -> Event:
+        """The wait for the next watch from the same version."""
+        self._sink.watch_ended(self.namespace, str(error))
+        return self._backoff.wait()
+
     def _receive(self, event: Any) -> None:
         """Called by the server at the instant of a change."""
-        if event.type == "ERROR":
-            self.break_watch(event.object)
-            return
-        if self._selection is not None:
+        failed = event.type == "ERROR"
+        if self._selection is not None and not failed:
             event = self._selection.of(event)
         if event is not None:
-            self._events += 1
+            self._events += not failed
             self.delivery.put(event)
 
     def _hand_on(self, thing: Any) -> None:
@@ -175,6 +194,9 @@ class Reflector:
         if type(thing) is _Listed:
             self._seen = thing.resource_version
             self._sink.replace(self, thing.objects)
+            return
+        if thing.type == "ERROR":
+            self.break_watch(thing.object)
             return
         self._seen = thing.object.metadata.resource_version
         if thing.type == "DELETED":

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from simpy.events import Event, Timeout
 
 from kubequeue.errors import APIError, InvalidArgumentError
+from kubequeue.runtime.context import Context
 from kubequeue.runtime.deadline import Deadline
 from kubequeue.runtime.limits import RateLimits
 from kubequeue.runtime.observer import ClientObserver
@@ -49,6 +50,10 @@ class Buckets:
         self._sim = sim
         self._buckets: dict[str, TokenBucket] = {}
 
+    def apart(self) -> Buckets:
+        """Those of another client of the process: others, unless all of them share one."""
+        return self if self.limits.shared else Buckets(self._sim, self.limits)
+
     def reserve(self, kind: str) -> int | None:
         """Take a token; nanoseconds until it may be used, None without a limit. Costs O(1)."""
         limits = self.limits
@@ -81,26 +86,55 @@ class RESTClient:
         self._buckets = buckets
         self._observer = observer
         self._deadline: Deadline | None = None
-        self._closed = False
+        self._context = Context(sim)
 
-    def with_deadline(self, deadline: Deadline) -> RESTClient:
-        """The same client, whose calls may take so long and no longer."""
-        other = copy(self)
+    def apart(self, deadline: Deadline | None = None) -> RESTClient:
+        """Another client of the process, whose calls may take so long and no longer."""
+        other = self.anew()
         other._deadline = deadline
+        other._buckets = self._buckets.apart()
         return other
 
+    def anew(self) -> RESTClient:
+        """The same client, which is cancelled and closed by itself."""
+        other = copy(self)
+        other._context = Context(self._sim)
+        return other
+
+    def beside(self) -> RESTClient:
+        """Another client of the process, which is cancelled and closed together with this one."""
+        other = copy(self)
+        other._buckets = self._buckets.apart()
+        return other
+
+    def cancel(self) -> None:
+        """Whoever calls or waits for an answer gets `ContextCanceledError`, from now on."""
+        self._context.cancel()
+
     def close(self) -> None:
-        """The process is gone: whoever still wants to call waits for ever."""
-        self._closed = True
+        """The process is gone: whoever calls takes no further step."""
+        self._context.close()
 
     def call(self, verb: str, kind: str, key: str, request: Callable[[], Calling[R]]) -> Calling[R]:
         """Wait for a token, send the request, wait for the answer.
 
-        Raises what the server answers. Mirrors ``request.go: request``: the time of a call counts
-        from before the token.
+        Raises what the server answers, or `ContextCanceledError`, whatever the call waits for, once
+        `cancel` was called. A watch takes no token. Mirrors ``request.go: request``,
+        where the time of a call counts from before the token, and ``Watch``.
         """
+        if self._context.closed:
+            yield self._sim.event()
+        call = self._context.begin()
+        try:
+            return (yield from self._call(verb, kind, key, request))
+        finally:
+            self._context.end(call)
+
+    def _call(
+        self, verb: str, kind: str, key: str, request: Callable[[], Calling[R]]
+    ) -> Calling[R]:
         started, observer, method = self._env.now, self._observer, METHODS[verb]
-        throttled = yield from self.throttle(kind, method)
+        throttled = 0 if verb == "watch" else (yield from self._throttle(kind, method))
         observer.sent(verb, kind, key, throttled)
         try:
             limit = self._deadline
@@ -113,10 +147,8 @@ class RESTClient:
         observer.answered(verb, method, kind, key, 201 if verb == "create" else 200, took, "")
         return answer
 
-    def throttle(self, kind: str, method: str) -> Calling[int]:
+    def _throttle(self, kind: str, method: str) -> Calling[int]:
         """Wait for a token of ``kind``; how many nanoseconds it took. Mirrors ``tryThrottle``."""
-        if self._closed:
-            yield self._sim.event()
         wait = self._buckets.reserve(kind)
         if wait is None:
             return 0
