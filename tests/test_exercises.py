@@ -223,6 +223,26 @@ def test_priority_alone_starves_somebody_and_the_schedule_is_shown(
     assert "a key of priority 10 comes every second, the key of priority 0 that came at 0" in said
 
 
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [(4, "one controller's share"), (36, "the two that stand by"), (24, "the most was not 24. ")],
+)
+def test_a_likely_miscount_is_told_what_it_counts(
+    answer: int, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One controller's workers, or those of all replicas."""
+    assert why in answered("05/how-many", answer, capsys)
+
+
+def test_no_sentence_has_the_address_of_an_object(capsys: pytest.CaptureFixture[str]) -> None:
+    """Functions that were given are told by name, and values and errors without where they are."""
+    said = answered("05/save", lambda read, write: write(read), capsys)
+    assert "given (read, write) it raised TypeError" in said
+    assert "when nobody else writes" in answered("05/save", lambda read, write: True, capsys)
+    for answer in (object(), lambda read, write: read.nothing, lambda read, write: write):
+        assert "0x" not in answered("05/save", answer, capsys)
+
+
 @each_name
 def test_each_wrong_answer_gets_the_next_hint(
     name: str, capsys: pytest.CaptureFixture[str]

@@ -13,7 +13,7 @@ from kubequeue import InvalidArgumentError, plots
 from kubequeue.kuberay.operator import start_operator
 from kubequeue.lab import style
 from kubequeue.lab.picture import Picture
-from kubequeue.lab.reach import ENDED, LEADS, STANDS_BY, Reach
+from kubequeue.lab.reach import ENDED, LEADS, NO_LEASE, STANDS_BY, Reach
 from kubequeue.lab.world import World
 
 
@@ -122,6 +122,16 @@ def test_who_leads_when() -> None:
     }
 
 
+def test_without_a_lease_nobody_leads() -> None:
+    """Each works, from the start to its end."""
+    world, other = pair(lock=False)
+    other.crash()
+    reach = Reach(world.sim.trace, world.operator, other)
+    states = [[each.state for each in reach.scene(at).processes] for at in (0, world.sim.now)]
+    assert states == [[NO_LEASE, NO_LEASE], [NO_LEASE, ENDED]]
+    assert [each.works for each in reach.scene(world.sim.now).processes] == [True, False]
+
+
 @pytest.mark.parametrize(("lock", "most", "shared"), [(True, 2, False), (False, 4, True)])
 def test_only_a_common_lock_keeps_rounds_of_one_key_apart(
     lock: bool, most: int, shared: bool
@@ -161,7 +171,8 @@ def test_every_part_stands_in_the_picture() -> None:
     for expected in (
         "team-a", "team-b", "team-c\nnobody watches", "Kubernetes API\none cluster",
         "cache\nof team-a, team-b", "raycluster\nin line: 0", "worker-1: team-a/a",
-        "worker-2: team-b/b", "worker-1: team-a/c", "worker-2: team-b/f", "operator: leads",
+        "worker-2: team-b/b", "worker-1: team-a/c", "worker-2: team-b/f",
+        "operator: works (no lease)",
     ):  # fmt: skip
         assert expected in found
     (ax,) = picture.figure.axes
@@ -200,7 +211,7 @@ def test_the_words_of_a_topology() -> None:
     world.run(until=2)
     assert plots.topology(world.sim.trace, world.operator, title="One runs").alt == (
         "Diagram: One runs. Across: from 1 namespace (default) over one Kubernetes API and a cache "
-        "for each process to queues and workers, at 0.01 s. operator leads, watches all "
+        "for each process to queues and workers, at 0.01 s. operator works (no lease), watches all "
         "namespaces: raycluster, 2 workers, 0 in line, running worker-1 default/a; rayjob, 2 "
         "workers, 0 in line, running nothing; rayservice, 2 workers, 0 in line, running nothing."
     )

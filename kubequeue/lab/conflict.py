@@ -50,13 +50,17 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One write: who sent which version when, what the server had, and what it answered."""
+    """One write: who sent which version when, what the server had, and what it answered.
+
+    ``cache_had`` is the version in the operator's cache at that moment.
+    """
 
     at: float
     writer: str
     sent: int
     server_had: int
     answer: str
+    cache_had: int
 
 
 class ConflictRun:
@@ -66,6 +70,8 @@ class ConflictRun:
         first: who writes first, "user" or "operator"; both have read by then.
         rereads: whether the second one reads again before it tries again.
         lag: seconds until the operator's cache learns of a write.
+
+    ``moments`` and ``attempts`` are what happened, ``trace`` is every step of it.
 
     Raises `InvalidArgumentError` for another ``first``.
 
@@ -86,6 +92,7 @@ class ConflictRun:
         self._cached = 0
         self._left = set(WRITERS)
         self._sim = sim = Simulation(metrics=False)
+        self.trace = sim.trace
         self._server = APIServer(sim, (*KINDS, *api.KINDS))
         groups = (WorkerGroupSpec("workers", replicas=1),)
         self._server.store.create(
@@ -194,7 +201,7 @@ class ConflictRun:
 
     def _answer(self, writer: str, sent: int, answer: str) -> None:
         had = self._now() - (answer == "written")
-        self.attempts.append(Attempt(self._sim.now, writer, sent, had, answer))
+        self.attempts.append(Attempt(self._sim.now, writer, sent, had, answer, self._cached))
 
     def _pause(self, writer: str) -> float:
         """The first one is quick the first time, so that it writes first."""

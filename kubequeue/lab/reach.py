@@ -14,6 +14,7 @@ from kubequeue.observe.trace import Span, Trace
 from kubequeue.runtime.manager import Manager
 
 LEADS, STANDS_BY, ENDED = "leads", "stands by", "ended"
+NO_LEASE = "works (no lease)"
 _STATE_AFTER = {"starts": STANDS_BY, "leads": LEADS, "works": LEADS, "stops": LEADS, "ended": ENDED}
 
 
@@ -41,6 +42,11 @@ class Process:
     state: str
     watches: tuple[str, ...]
     pools: tuple[Pool, ...]
+
+    @property
+    def works(self) -> bool:
+        """Whether its controllers are on: it leads, or it needs no lease for that."""
+        return self.state in (LEADS, NO_LEASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,4 +160,5 @@ class Reach:
         steps = [
             str(each.values[0]) for each in self._lives if each.source == source and each.at <= at
         ]
-        return _STATE_AFTER[steps[-1]] if steps else STANDS_BY
+        state = _STATE_AFTER[steps[-1]] if steps else STANDS_BY
+        return NO_LEASE if state == LEADS and manager.elector is None else state

@@ -12,7 +12,7 @@ from matplotlib.patches import FancyBboxPatch
 from kubequeue.errors import InvalidArgumentError
 from kubequeue.lab import style
 from kubequeue.lab.picture import Picture, figure_of, new_figure
-from kubequeue.lab.reach import LEADS, Reach, Scene
+from kubequeue.lab.reach import Reach, Scene
 from kubequeue.lab.topology_layout import Layout, is_quiet, key_at, layout, runs_twice, told
 from kubequeue.observe.trace import Trace
 from kubequeue.runtime.manager import Manager
@@ -61,13 +61,12 @@ def _draw_frames(ax: Axes, drawn: Layout, scene: Scene) -> None:
     """One frame for each process, with its name and whether it leads."""
     for process in scene.processes:
         top, bottom = drawn.frames[process.name]
-        leads = process.state == LEADS
         ax.add_patch(
             FancyBboxPatch(
                 (_LEFT, bottom - 0.45), _RIGHT - _LEFT - 0.15, top - bottom + 1.5,
                 boxstyle="round,pad=0.1", facecolor=style.PANEL, zorder=0,
-                edgecolor=style.SOFT_INK if leads else style.LINES,
-                linestyle="-" if leads else "--",
+                edgecolor=style.SOFT_INK if process.works else style.LINES,
+                linestyle="-" if process.works else "--",
             )
         )  # fmt: skip
         ax.text(
@@ -126,7 +125,7 @@ def spoken(scene: Scene) -> list[str]:
     sentences = []
     for process in scene.processes:
         pools = []
-        for pool in process.pools if process.state == LEADS else ():
+        for pool in process.pools if process.works else ():
             running = [f"{worker} {key}" for worker, key in pool.workers if key is not None]
             pools.append(
                 f"{pool.name}, {len(pool.workers)} workers, {len(pool.ready)} in line, "

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import networkx as nx
 
-from kubequeue.lab.reach import LEADS, Process, Scene
+from kubequeue.lab.reach import Process, Scene
 from kubequeue.lab.style import short
 
 Node = tuple[str, ...]
@@ -87,12 +87,12 @@ def told(node: Node, scene: Scene) -> tuple[str, str]:
     if kind == "cache":
         return "cache", f"of {', '.join(process.watches) or 'all namespaces'}"
     pool = next(each for each in process.pools if each.name == names[1])
-    if kind == "queue" and process.state != LEADS:
+    if kind == "queue" and not process.works:
         return pool.name, "no queue"
     if kind == "queue":
         later = f", {len(pool.later)} later" if pool.later else ""
         return pool.name, f"in line: {len(pool.ready)}{later}"
-    if process.state != LEADS:
+    if not process.works:
         return names[2], "not running"
     key = dict(pool.workers)[names[2]]
     return names[2], fitting(str(key)) if key is not None else IDLE
@@ -116,7 +116,7 @@ def is_quiet(node: Node, scene: Scene) -> bool:
     if kind == "api":
         return False
     process = next(each for each in scene.processes if each.name == names[0])
-    return process.state != LEADS or (kind == "worker" and key_at(node, scene) is None)
+    return not process.works or (kind == "worker" and key_at(node, scene) is None)
 
 
 def fitting(key: str) -> str:

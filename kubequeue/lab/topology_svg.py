@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from kubequeue.lab import style
-from kubequeue.lab.reach import LEADS, Scene
+from kubequeue.lab.reach import Scene
 from kubequeue.lab.svg import Box, rectangle, text
 from kubequeue.lab.topology_layout import Layout, Node, is_quiet, key_at, layout, runs_twice, told
 
@@ -51,11 +51,10 @@ def _frames(drawn: Layout, scene: Scene) -> Iterator[tuple[str, str]]:
     for process in scene.processes:
         top, bottom = drawn.frames[process.name]
         box = Box(_x(3.1), _y(top) - 48, WIDTH - _x(3.1) - 6, _y(bottom) - _y(top) + 76)
-        leads = process.state == LEADS
-        edge = style.SOFT_INK if leads else style.LINES
+        edge = style.SOFT_INK if process.works else style.LINES
         words = f"{process.name}: {process.state}"
         yield (
-            rectangle(box, style.PANEL, edge, 1.5, "" if leads else "6 4"),
+            rectangle(box, style.PANEL, edge, 1.5, "" if process.works else "6 4"),
             text(box.x + 12, box.y + 22, words, 15, style.INK, bold=True),
         )
 

@@ -271,7 +271,7 @@ def test_the_live_topology(show: Shown, hand: Hand) -> None:
     hand.press(lesson.find("kq-step"))
     says(lesson, "At 5.050 s 4 rounds run")
     says(lesson, "Two rounds of default/a run at one time.")
-    expect(lesson.find("kq-picture")).to_contain_text("two: leads")
+    expect(lesson.find("kq-picture")).to_contain_text("two: works (no lease)")
     lesson.screenshot(f"topology-{name(hand)}", lesson.find("kq-topology"))
     hand.press(lesson.find("kq-back"))
     says(lesson, "At 0.000 s")

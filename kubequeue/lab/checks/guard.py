@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import io
+import re
 import signal
 import sys
 import sysconfig
@@ -11,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from copy import deepcopy
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 MAX_LINES = 1_000_000
@@ -22,6 +23,7 @@ MAX_WORDS = 120
 
 _NET_SECONDS, _NET_AGAIN = 10.0, 0.05
 _MAX_PRINTED = 2_000
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]*")
 _LIBRARIES = tuple(
     {sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")} | {"<frozen"}
 )
@@ -80,7 +82,7 @@ def call(function: Callable[..., Any], *given: Any) -> Any:
     if not callable(function):
         raise Complaint(f"{shown(function)} was given, and a function was expected")
     copies = deepcopy(given)
-    told = ", ".join(map(repr, given))
+    told = ", ".join(map(_given, given))
     try:
         answer = function(*copies)
     except Exception as error:
@@ -109,8 +111,14 @@ def named(error: BaseException) -> str:
     return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
+def _given(value: Any) -> str:
+    """What a learner's function was given: a function by its name, as the task calls it."""
+    return str(value.__name__) if isinstance(value, FunctionType) else repr(value)
+
+
 def _line(words: str) -> str:
-    whole = " ".join(words[: 2 * MAX_WORDS].split())
+    """The words on one short line, without the addresses of objects, which say nothing."""
+    whole = _ADDRESS.sub("", " ".join(words[: 2 * MAX_WORDS].split()))
     return whole if len(whole) <= MAX_WORDS else f"{whole[:MAX_WORDS]}…"
 
 

@@ -36,10 +36,17 @@ class Copy(NamedTuple):
 
 
 def _how_many(answer: Any) -> str:
-    right = _at_once(concurrency=4, replicas=3)
+    concurrency, replicas = 4, 3
+    right = _at_once(concurrency, replicas)
+    why = {
+        concurrency: ": that is one controller's share",
+        right * replicas: ": that counts the two that stand by",
+    }
+    whole = type(answer) is int
     expect(
-        type(answer) is int and answer == right,
-        f"in a run of three replicas with a concurrency of 4, the most was not {shown(answer)}",
+        whole and answer == right,
+        f"in a run of three replicas with a concurrency of {concurrency}, the most was not "
+        f"{shown(answer)}{why.get(answer, '') if whole else ''}",
     )
     return f"{right}: the leader's three controllers have 4 workers each; the others stand by."
 
@@ -158,7 +165,7 @@ def _saved(answer: Any, interrupted: frozenset[int]) -> None:
 
     told = call(answer, read, write)
     labels = store.get(RayCluster, "default/a").metadata.labels
-    when = f"when somebody else writes {_before(interrupted)}"
+    when = f"when {_before(interrupted)}"
     others = [f"other-{number}" for number in sorted(interrupted) if number < writes]
     lost = [name for name in ("team", *others) if name not in labels]
     expect(not lost, f"{when}, the label {', '.join(lost)} is lost")
@@ -174,10 +181,11 @@ def _saved(answer: Any, interrupted: frozenset[int]) -> None:
 
 def _before(interrupted: frozenset[int]) -> str:
     if not interrupted:
-        return "never"
+        return "nobody else writes"
     if len(interrupted) >= TRIES:
-        return "before each of its writes"
-    return f"before its write number {', '.join(str(each + 1) for each in sorted(interrupted))}"
+        return "somebody else writes before each of its writes"
+    numbers = ", ".join(str(each + 1) for each in sorted(interrupted))
+    return f"somebody else writes before its write number {numbers}"
 
 
 EXERCISES = {
