@@ -105,6 +105,26 @@ def test_every_end_of_a_note_has_its_reason() -> None:
         assert memo.why == why
 
 
+def test_a_pod_that_is_removed_early_is_shown_for_as_long_as_it_lived() -> None:
+    """The watch holds, so the cache shows it late; only a break of the watch hides it."""
+    for breaks_watch, shown, created in ((False, [(12.005, 12.5)], [10, 12.5]), (True, [], [10])):
+        world = ready_world(pod_lag=2)
+        world.scale("a", 2)
+        world.sim.call_at(10.5, lambda w=world, b=breaks_watch: w.vanish("a", breaks_watch=b))
+        world.run(14)
+        story = seen(world, "a", since=10)
+        both = [(each.start, each.end) for each in story.cache if len(each.state or ()) == 2]
+        assert both == shown
+        assert [each.start for each in story.rounds if each.words == "create 1"] == created
+
+
+def test_a_round_that_deletes_what_is_gone_says_so() -> None:
+    """The server answers 404: nothing was deleted, and that is not nothing to do."""
+    words = [each.words for each in seen(scaled(30, expectations=None), "a", since=10).rounds]
+    assert "already gone" in words
+    assert not any("already gone," in each or ", already gone" in each for each in words)
+
+
 def test_a_restart_leaves_a_hole_in_the_cache() -> None:
     """Between the two processes nobody looks, which is no gap; the round under way is cut off."""
     world = scaled(11.5)
