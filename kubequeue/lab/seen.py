@@ -212,7 +212,9 @@ def _acts(each: Instant, subject: _Subject, names: set[str]) -> Iterator[str]:
 
 def _told(done: list[str]) -> str:
     """``create, create`` is ``create 2``; that some were gone before is told if nothing else is."""
-    counts = {words: done.count(words) for words in done if words != _GONE} or dict.fromkeys(done, 1)
+    counts = {words: done.count(words) for words in done if words != _GONE} or dict.fromkeys(
+        done, 1
+    )
     counted = ("create", "delete")
     return ", ".join(f"{w} {n}" if w in counted else w for w, n in counts.items())
 
