@@ -12,11 +12,22 @@ from kubequeue.cluster.apiserver import APIServer
 from kubequeue.cluster.faults import FaultyServer
 from kubequeue.cluster.garbage_collector import GarbageCollector
 from kubequeue.cluster.kubelet import Kubelet
-from kubequeue.cluster.objects import KINDS, ObjectMeta, Pod
+from kubequeue.cluster.objects import KINDS, ObjectMeta, Pod, Service
 from kubequeue.cluster.watch import WatchEvent
 from kubequeue.kuberay import api
-from kubequeue.kuberay.api import RayCluster, RayClusterSpec, WorkerGroupSpec
+from kubequeue.kuberay.api import (
+    RayCluster,
+    RayClusterSpec,
+    RayJob,
+    RayJobSpec,
+    RayService,
+    RayServiceSpec,
+    WorkerGroupSpec,
+)
+from kubequeue.kuberay.dashboard import Dashboards
 from kubequeue.kuberay.operator import Operator, start_operator
+from kubequeue.kuberay.rayjob_types import RayJobStatus
+from kubequeue.kuberay.rayservice_types import RayServiceStatuses
 
 
 class Rig:
@@ -121,6 +132,12 @@ class Rig:
         """Let time go on."""
         self.sim.run(until=until)
 
+    def record(self, kind: type[Any], note: Callable[[Any], Any]) -> list[Any]:
+        """What ``note`` says of each object of a kind after each write, from now on."""
+        notes: list[Any] = []
+        self.store.watch(kind).receive(lambda event: notes.append(note(event.object)))
+        return notes
+
     def rounds(self, source: str = "raycluster") -> list[tuple[float, str]]:
         """Start and outcome of each round of one controller."""
         return [
@@ -132,3 +149,83 @@ class Rig:
     def events(self, key: str = "default/a") -> list[str]:
         """The reasons of the Events of an object, in order."""
         return [i.values[0] for i in self.sim.trace.instants if i.kind == "event" and i.key == key]
+
+
+CLUSTER = RayClusterSpec(worker_group_specs=(WorkerGroupSpec("small", replicas=2),))
+
+
+class JobRig(Rig):
+    """A rig with dashboards of its own, and one RayJob, default/j."""
+
+    def __init__(self, dashboards: dict[str, Any] | None = None, **options: Any) -> None:
+        super().__init__(starts=False, **options)
+        self.dashboards = Dashboards(self.sim, **(dashboards or {}))
+        self.start(dashboards=self.dashboards)
+
+    def submit(self, **spec: Any) -> None:
+        """Create the RayJob."""
+        spec = {"ray_cluster_spec": CLUSTER, **spec}
+        self.store.create(RayJob(ObjectMeta("j", "default"), RayJobSpec(**spec)))
+
+    def set_suspend(self, suspend: bool) -> None:
+        """Somebody suspends or resumes it."""
+        self.store.patch(
+            RayJob, "default/j", lambda old: replace(old, spec=replace(old.spec, suspend=suspend))
+        )
+
+    @property
+    def status(self) -> RayJobStatus:
+        """How it is, as the server has it."""
+        return self.store.get(RayJob, "default/j").status
+
+    @property
+    def clusters(self) -> list[RayCluster]:
+        """The RayClusters that there are."""
+        return list(self.store.list(RayCluster).items)
+
+    def heads(self) -> list[Pod]:
+        """The heads of its cluster."""
+        return self.pods("headgroup", self.status.ray_cluster_name)
+
+
+GROUP = WorkerGroupSpec("small", replicas=1)
+
+
+class ServiceRig(Rig):
+    """A rig with one RayService, default/s."""
+
+    def __init__(self, rig: dict[str, Any] | None = None, **spec: Any) -> None:
+        super().__init__(starts=False, **(rig or {}))
+        self.dashboards = Dashboards(self.sim)
+        self.start(dashboards=self.dashboards)
+        spec = {"ray_cluster_spec": RayClusterSpec(worker_group_specs=(GROUP,)), **spec}
+        self.store.create(RayService(ObjectMeta("s", "default"), RayServiceSpec(**spec)))
+
+    def edit(self, **fields: Any) -> None:
+        """Somebody edits the spec."""
+        self.store.patch(
+            RayService, "default/s", lambda old: replace(old, spec=replace(old.spec, **fields))
+        )
+
+    @property
+    def status(self) -> RayServiceStatuses:
+        """How it is, as the server has it."""
+        return self.store.get(RayService, "default/s").status
+
+    @property
+    def active(self) -> str:
+        """The name of the cluster that serves."""
+        return self.status.active_service_status.ray_cluster_name
+
+    @property
+    def pending(self) -> str:
+        """The name of the cluster that is prepared."""
+        return self.status.pending_service_status.ray_cluster_name
+
+    def serves_from(self) -> str:
+        """The cluster that the serve Service points to."""
+        return self.store.get(Service, "default/s-serve-svc").spec.selector["ray.io/cluster"]
+
+    def heads(self) -> list[Pod]:
+        """The heads of the cluster that serves, or is prepared."""
+        return self.pods("headgroup", self.active or self.pending)

@@ -16,7 +16,7 @@ from kubequeue.cluster.objects import Node, NodeStatus, Pod, PodSpec, PodStatus
 from kubequeue.errors import NotFoundError
 
 KEY = "team-a/a"
-UP = PodStatus("Running", ready=True)
+UP = PodStatus("Running", ready=True, pod_ip="10.244.0.1")
 
 
 class Cluster:
@@ -433,3 +433,20 @@ def test_a_node_that_is_not_there_is_refused() -> None:
     for act in (it.kubelet.node_down, it.kubelet.node_up):
         with pytest.raises(InvalidArgumentError, match="expected one of x, y"):
             act("z")
+
+
+def test_a_pod_has_an_address_from_when_it_runs_on_and_each_another_one() -> None:
+    """It keeps it when its container is started again, which is counted."""
+    it = Cluster()
+    it.create()
+    it.at(1)
+    assert it.server.store.get(Pod, KEY).status.pod_ip == ""
+    it.at(10)
+    ip = it.server.store.get(Pod, KEY).status.pod_ip
+    it.kubelet.end_container(KEY)
+    it.at(100)
+    status = it.server.store.get(Pod, KEY).status
+    assert (status.pod_ip, status.restart_count) == (ip, 1)
+    it.create("b")
+    it.at(200)
+    assert it.server.store.get(Pod, "team-a/b").status.pod_ip not in ("", ip)

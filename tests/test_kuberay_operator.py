@@ -33,7 +33,7 @@ def test_qps_and_burst_hold_back_the_creates_of_pods() -> None:
 
 
 @pytest.mark.parametrize(
-    ("flag", "served"), [("", "abc"), ("a", "a"), ("a,b", "ab"), ("a, b", "ab")]
+    ("flag", "served"), [("", "abc"), ("a", "a"), ("a,b", "ab"), ("a,", "abc")]
 )
 def test_watch_namespace_says_what_is_seen(flag: str, served: str) -> None:
     """One, several with commas, or all."""
@@ -45,10 +45,10 @@ def test_watch_namespace_says_what_is_seen(flag: str, served: str) -> None:
     assert made == set(served)
 
 
-def test_watch_namespace_is_a_text() -> None:
-    """A list is told as the mistake that it is."""
+@pytest.mark.parametrize("wrong", [["a"], "a, b", " a", "a\t"])
+def test_watch_namespace_is_a_text_without_blanks(wrong: Any) -> None:
+    """A list is told as the mistake that it is; and a blank would belong to a namespace's name."""
     rig = Rig(starts=False)
-    wrong: Any = ["a"]
     with pytest.raises(InvalidArgumentError, match="watch_namespace"):
         rig.start(watch_namespace=wrong)
 
@@ -137,3 +137,18 @@ def test_only_the_webhook_knows_two_groups_of_one_name() -> None:
     once = RayCluster(ObjectMeta("a", "default"), RayClusterSpec(worker_group_specs=groups[:1]))
     assert validate_ray_cluster_webhook(twice) == "worker group names must be unique"
     assert validate_ray_cluster_webhook(once) is None
+
+
+def test_a_pod_of_somebody_else_costs_no_event_and_is_not_seen() -> None:
+    """Without the label of a node's type it is not in the cache, whatever cluster it names."""
+    rig = Rig()
+    labels = {"ray.io/cluster": "a", "ray.io/group": "small"}
+    for i in range(3):
+        rig.store.create(Pod(ObjectMeta(f"other-{i}", "default", labels=labels)))
+    rig.create("a", WorkerGroupSpec("small", replicas=1))
+    rig.run(10)
+    assert rig.cluster().status.state == "ready"
+    assert rig.pods_created["small"] == 3 + 1
+    cached = {str(i.key) for i in rig.sim.trace.instants if i.kind == "cached"}
+    assert "default/a" in cached
+    assert not any("other" in key for key in cached)

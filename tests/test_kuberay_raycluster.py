@@ -72,6 +72,18 @@ def test_the_status_of_a_cluster_that_is_ready() -> None:
     assert holds(rig, HEAD_POD_READY)
 
 
+def test_a_status_is_written_when_the_head_starts_to_run() -> None:
+    """It has its address then; it is ready later, and that is another write."""
+    rig = Rig(kubelet={"start": 1.0, "ready": 5.0})
+    heads = rig.record(RayCluster, lambda cluster: cluster.status.head.pod_ip)
+    rig.create("a")
+    rig.run(3)
+    written = len(heads)
+    assert heads[written - 2 :] == ["", "10.244.0.1"]
+    rig.run(10)
+    assert len(heads) == written + 1
+
+
 def test_provisioned_stays_when_a_worker_is_lost() -> None:
     """It says "once", not "now"; the head's condition says "now"."""
     rig = ready()

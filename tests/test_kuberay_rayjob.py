@@ -2,51 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from kuberay_rig import Rig
+from kuberay_rig import JobRig
 
-from kubequeue.cluster.objects import NamespacedName, ObjectMeta, Service
+from kubequeue.cluster.objects import NamespacedName, Service
 from kubequeue.errors import InvalidArgumentError
-from kubequeue.kuberay.api import RayCluster, RayClusterSpec, RayJob, RayJobSpec, WorkerGroupSpec
-from kubequeue.kuberay.dashboard import Dashboards
-from kubequeue.kuberay.rayjob_types import RayJobStatus
+from kubequeue.kuberay.api import RayClusterSpec, RayJob, WorkerGroupSpec
 from kubequeue.kuberay.tools import Options
-
-CLUSTER = RayClusterSpec(worker_group_specs=(WorkerGroupSpec("small", replicas=2),))
-
-
-class JobRig(Rig):
-    """A rig with dashboards of its own, and one RayJob, default/j."""
-
-    def __init__(self, dashboards: dict[str, Any] | None = None, **options: Any) -> None:
-        super().__init__(starts=False, **options)
-        self.dashboards = Dashboards(self.sim, **(dashboards or {}))
-        self.start(dashboards=self.dashboards)
-
-    def submit(self, **spec: Any) -> None:
-        """Create the RayJob."""
-        spec = {"ray_cluster_spec": CLUSTER, **spec}
-        self.store.create(RayJob(ObjectMeta("j", "default"), RayJobSpec(**spec)))
-
-    def set_suspend(self, suspend: bool) -> None:
-        """Somebody suspends or resumes it."""
-        self.store.patch(
-            RayJob, "default/j", lambda old: replace(old, spec=replace(old.spec, suspend=suspend))
-        )
-
-    @property
-    def status(self) -> RayJobStatus:
-        """How it is, as the server has it."""
-        return self.store.get(RayJob, "default/j").status
-
-    @property
-    def clusters(self) -> list[RayCluster]:
-        """The RayClusters that there are."""
-        return list(self.store.list(RayCluster).items)
 
 
 def test_from_new_to_complete() -> None:
@@ -193,10 +158,22 @@ def test_a_deleted_job_is_stopped_and_let_go() -> None:
     assert rig.clusters == []
 
 
+def test_a_job_that_has_no_dashboard_yet_is_let_go_at_once() -> None:
+    """There is no address to send a request to, so no worker waits for an answer."""
+    rig = JobRig(kubelet={"start": 100.0})
+    rig.submit()
+    rig.run(5)
+    rig.store.delete(RayJob, "default/j")
+    rig.run(5.1)
+    assert list(rig.store.list(RayJob).items) == []
+    assert rig.dashboards.calls == 0
+
+
 PROBLEMS: dict[str, dict[str, Any]] = {
     "one of RayClusterSpec or ClusterSelector must be set": {"ray_cluster_spec": None},
     "not allowed to be suspended": {"suspend": True},
     "TTLSecondsAfterFinished must be": {"ttl_seconds_after_finished": -1},
+    "false cannot have TTLSecondsAfterFinished": {"ttl_seconds_after_finished": 10},
     "activeDeadlineSeconds must be": {"active_deadline_seconds": 0},
     "backoffLimit must be": {"backoff_limit": -1},
     "incompatible with ClusterSelector": {"cluster_selector": "a", "backoff_limit": 1},

@@ -2,56 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from kuberay_rig import GROUP, ServiceRig
 
-from kuberay_rig import Rig
-
-from kubequeue.cluster.objects import ObjectMeta, Service
-from kubequeue.kuberay.api import RayCluster, RayClusterSpec, RayService, RayServiceSpec
+from kubequeue.cluster.objects import Pod
+from kubequeue.kuberay.api import RayCluster, RayClusterSpec, RayService
 from kubequeue.kuberay.conditions import is_status_condition_true
-from kubequeue.kuberay.dashboard import Dashboards
 from kubequeue.kuberay.raycluster_types import HeadGroupSpec, WorkerGroupSpec
-from kubequeue.kuberay.rayservice_types import UPGRADE_IN_PROGRESS, RayServiceStatuses
-
-GROUP = WorkerGroupSpec("small", replicas=1)
-
-
-class ServiceRig(Rig):
-    """A rig with one RayService, default/s."""
-
-    def __init__(self, **spec: Any) -> None:
-        super().__init__(starts=False)
-        self.dashboards = Dashboards(self.sim)
-        self.start(dashboards=self.dashboards)
-        spec = {"ray_cluster_spec": RayClusterSpec(worker_group_specs=(GROUP,)), **spec}
-        self.store.create(RayService(ObjectMeta("s", "default"), RayServiceSpec(**spec)))
-
-    def edit(self, **fields: Any) -> None:
-        """Somebody edits the spec."""
-        self.store.patch(
-            RayService, "default/s", lambda old: replace(old, spec=replace(old.spec, **fields))
-        )
-
-    @property
-    def status(self) -> RayServiceStatuses:
-        """How it is, as the server has it."""
-        return self.store.get(RayService, "default/s").status
-
-    @property
-    def active(self) -> str:
-        """The name of the cluster that serves."""
-        return self.status.active_service_status.ray_cluster_name
-
-    @property
-    def pending(self) -> str:
-        """The name of the cluster that is prepared."""
-        return self.status.pending_service_status.ray_cluster_name
-
-    def serves_from(self) -> str:
-        """The cluster that the serve Service points to."""
-        return self.store.get(Service, "default/s-serve-svc").spec.selector["ray.io/cluster"]
-
+from kubequeue.kuberay.rayservice_types import UPGRADE_IN_PROGRESS
 
 UPGRADED = RayClusterSpec(HeadGroupSpec("another image"), (GROUP,))
 
@@ -118,6 +75,7 @@ def test_a_group_more_is_added_in_place() -> None:
     rig.edit(ray_cluster_spec=more)
     rig.run(90)
     assert rig.active == old
+    assert rig.events("default/s")[-1] == "UpdatedRayCluster"
     assert len(rig.pods("big", old)) == 2
 
 
@@ -153,7 +111,7 @@ def test_a_head_that_is_dead_holds_the_worker_for_two_time_outs_and_is_an_error(
     assert round((ended[-1].end or 0) - ended[-1].start, 6) == 4.0
     (head,) = rig.pods("headgroup", rig.active)
     assert head.metadata.labels["ray.io/serve"] == "false"
-    assert rig.events("default/s").count("UpdatedHeadPodServeLabel") == 3
+    assert rig.events("default/s").count("UpdatedHeadPodServeLabel") == 2
 
 
 def test_a_deleted_service_takes_its_clusters_with_it() -> None:
@@ -173,3 +131,81 @@ def test_an_invalid_service_says_so() -> None:
     assert "InvalidRayServiceSpec" in rig.events("default/s")
     assert rig.status.conditions[0].reason == "ValidationFailed"
     assert not rig.store.list(RayCluster).items
+
+
+MORE = RayClusterSpec(worker_group_specs=(GROUP, WorkerGroupSpec("big", replicas=2)))
+
+
+def test_a_group_that_cannot_be_added_is_told() -> None:
+    """The failed write is an Event and ends the round."""
+    rig = ServiceRig()
+    rig.run(60)
+    rig.server.fail("update", RayCluster, times=1)
+    rig.edit(ray_cluster_spec=MORE)
+    rig.run(61)
+    assert "FailedToUpdateRayCluster" in rig.events("default/s")
+    assert "error" in [outcome for start, outcome in rig.rounds("rayservice") if start >= 60]
+
+
+def test_a_cluster_that_is_gone_from_the_server_is_no_error() -> None:
+    """The write is told as failed, and the next round is in 2 s, without a back-off."""
+    rig = ServiceRig({"latency": 0.01})
+    rig.run(60)
+    rig.operator.cache.informer(RayCluster).pause()
+    rig.store.delete(RayCluster, f"default/{rig.active}")
+    rig.edit(ray_cluster_spec=MORE)
+    rig.run(60.5)
+    assert rig.events("default/s")[-1] == "FailedToUpdateRayCluster"
+    ends = [outcome for start, outcome in rig.rounds("rayservice") if start >= 60]
+    assert set(ends) == {"requeue_after"}
+
+
+def test_suspend_is_handed_on_only_to_a_cluster_that_is_made() -> None:
+    """Later on it is neither a change in place nor a reason for a new cluster."""
+    rig = ServiceRig()
+    rig.run(60)
+    old = rig.active
+    rig.edit(ray_cluster_spec=RayClusterSpec(worker_group_specs=(GROUP,), suspend=True))
+    rig.run(90)
+    assert (rig.active, rig.pending) == (old, "")
+    assert not rig.store.get(RayCluster, f"default/{old}").spec.suspend
+
+
+def test_a_head_is_made_with_the_label_that_it_does_not_serve() -> None:
+    """And a worker with the one that it does; no write is needed to say so."""
+    rig = ServiceRig()
+    labels = rig.record(Pod, lambda pod: pod.metadata.labels["ray.io/serve"])
+    rig.run(5)
+    assert labels[:2] == ["false", "true"]
+
+
+def test_a_pod_that_is_being_deleted_is_no_endpoint() -> None:
+    """As it is not ready any more in its EndpointSlice."""
+    rig = ServiceRig({"kubelet": {"termination": 20.0}})
+    rig.run(60)
+    (worker,) = rig.names(cluster=rig.active)
+    rig.store.delete(Pod, worker)
+    rig.run(63)
+    assert rig.status.num_serve_endpoints == 1
+
+
+def test_conditions_note_the_generation_that_they_are_about() -> None:
+    """So an edit that changes nothing else is written down; a RayCluster's conditions note none."""
+    rig = ServiceRig()
+    rig.run(60)
+    assert {each.observed_generation for each in rig.status.conditions} == {1}
+    rig.edit(ray_cluster_deletion_delay_seconds=30.0)
+    rig.run(62)
+    assert {each.observed_generation for each in rig.status.conditions} == {2}
+    assert rig.status.observed_generation == 2
+    assert {each.observed_generation for each in rig.cluster(rig.active).status.conditions} == {0}
+
+
+def test_a_refused_edit_keeps_the_generation_that_was_looked_at() -> None:
+    """The condition is set before the new generation is."""
+    rig = ServiceRig()
+    rig.run(60)
+    rig.edit(ray_cluster_deletion_delay_seconds=-1.0)
+    rig.run(62)
+    refused = rig.status.conditions[0]
+    assert (refused.reason, refused.observed_generation) == ("ValidationFailed", 1)

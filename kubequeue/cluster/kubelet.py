@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from ipaddress import IPv4Address
+from itertools import count
 from typing import Any
 
 from kubequeue.cluster.apiserver import APIServer, Key
@@ -19,6 +21,8 @@ from kubequeue.cluster.objects import Node, NodeStatus, Pod, PodStatus, key_of
 from kubequeue.cluster.watch import DELETED, WatchEvent
 from kubequeue.errors import InvalidArgumentError
 from kubequeue.sim import Simulation, to_ns
+
+_FIRST_IP = IPv4Address("10.244.0.1")
 
 
 class Kubelet:
@@ -42,8 +46,9 @@ class Kubelet:
     >>> kubelet = Kubelet(sim, server, scheduling=0.1, start=2, ready=1)
     >>> pod = server.store.create(Pod(ObjectMeta("a", "team-a")))
     >>> sim.run(until=3.1)
-    >>> server.store.get(Pod, "team-a/a").status
-    PodStatus(phase='Running', ready=True, terminated=False)
+    >>> status = server.store.get(Pod, "team-a/a").status
+    >>> status.phase, status.ready, status.pod_ip
+    ('Running', True, '10.244.0.1')
     """
 
     def __init__(
@@ -66,6 +71,7 @@ class Kubelet:
         self._ready = drawn_ns(sim, ready, "kubelet/ready")
         self._termination = drawn_ns(sim, termination, "kubelet/termination")
         self._lost_after = drawn_ns(sim, lost_after, "kubelet/lost_after")
+        self._ips = count()
         self._ready_at_once = ready == 0
         self._next: dict[str, tuple[object]] = {}
         self._endless: set[str] = set()
@@ -99,7 +105,8 @@ class Kubelet:
         if restarts and pod.metadata.deletion_timestamp is None:
             self._next.pop(pod.metadata.uid, None)
             self._begin(pod, "ready", lambda: self._start() + self._ready(), self._make_ready)
-        self._write_status(pod, ready=False, terminated=not restarts)
+        count = pod.status.restart_count + restarts
+        self._write_status(pod, ready=False, terminated=not restarts, restart_count=count)
 
     def never_finish(self, key: Key) -> None:
         """Once deleted, the Pod stays Terminating, until `finish`."""
@@ -190,7 +197,8 @@ class Kubelet:
             self._store.bind(key_of(pod), node)
 
     def _run(self, pod: Pod) -> None:
-        self._write_status(pod, phase="Running", ready=self._ready_at_once)
+        ip = str(_FIRST_IP + next(self._ips))
+        self._write_status(pod, phase="Running", ready=self._ready_at_once, pod_ip=ip)
 
     def _make_ready(self, pod: Pod) -> None:
         self._write_status(pod, ready=True)

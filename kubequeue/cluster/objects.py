@@ -80,11 +80,17 @@ class PodSpec:
 
 @dataclass(frozen=True, slots=True)
 class PodStatus:
-    """How a Pod is: its phase, whether it is ready, whether its main container has ended."""
+    """How a Pod is: its phase, whether it is ready, whether its main container has ended for good.
+
+    ``pod_ip`` is empty until it first runs; ``restart_count`` is how often the main container was
+    started again.
+    """
 
     phase: str = "Pending"
     ready: bool = False
     terminated: bool = False
+    pod_ip: str = ""
+    restart_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)

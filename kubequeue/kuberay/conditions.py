@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 class Condition:
     """One thing that is so or not; ``status`` is ``"True"`` or ``"False"``.
 
-    ``last_transition_time`` is when ``status`` last changed, in seconds.
+    ``last_transition_time`` is when ``status`` last changed, in seconds. ``observed_generation`` is
+    that of the object when this was found; the operator notes it for a RayService only.
     """
 
     type: str
@@ -20,6 +21,7 @@ class Condition:
     reason: str = ""
     message: str = ""
     last_transition_time: float = 0.0
+    observed_generation: int = 0
 
 
 Conditions = tuple[Condition, ...]

@@ -1,7 +1,7 @@
-"""The dashboards of all Ray clusters, as the operator's HTTP client sees them.
+"""The dashboards of all Ray clusters, and the proxies of their Serve, as an HTTP client sees them.
 
 A call is part of a round: while it waits for the answer, it holds the worker. An answer that takes
-longer than the client's time-out does not come at all.
+longer than the client's time-out does not come at all. What they know is in the head Pod.
 
 Mirrors controllers/ray/utils/dashboardclient/dashboard_httpclient.go (KubeRay v1.7.0).
 """
@@ -12,7 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kubequeue.cluster.objects import NamespacedName
+from kubequeue.cluster.store import Store
 from kubequeue.errors import InvalidArgumentError, ReconcileError
+from kubequeue.kuberay.heads import Heads, Life
 from kubequeue.kuberay.rayjob_types import JOB_FAILED, JOB_RUNNING, JOB_SUCCEEDED
 from kubequeue.kuberay.tools import Steps
 from kubequeue.sim import Simulation, to_ns
@@ -38,6 +40,16 @@ class DashboardTimeoutError(ReconcileError):
         )
 
 
+class DashboardUnreachableError(ReconcileError):
+    """No head Pod runs, so nobody listens: the call fails at once."""
+
+    def __init__(self, call: str, cluster: str) -> None:
+        super().__init__(call, cluster)
+
+    def __str__(self) -> str:
+        return f"{self.args[0]} of {self.args[1]}: connection refused: no head Pod runs"
+
+
 class JobNotFoundError(ReconcileError):
     """The dashboard answered that it knows no such job; Go's client makes a BadRequest of it."""
 
@@ -60,6 +72,9 @@ class JobInfo:
 
 class Dashboards:
     """What answers behind the head Services of all clusters.
+
+    An operator has them `follow` the head Pods: a dashboard answers while its head runs and is
+    ready, and what it knew is lost with the head. Without that all of them answer.
 
     Args:
         sim: the simulation.
@@ -94,11 +109,22 @@ class Dashboards:
         self._dead: set[str] = set()
         self._job_seconds = job_seconds
         self._serve_seconds = serve_seconds
-        self._submitted: dict[tuple[str, str], float] = {}
+        self._submitted: dict[str, dict[str, float]] = {}
         self._failing: set[str] = set()
         self._serving: dict[str, tuple[str, float]] = {}
+        self._heads: Heads | None = None
         self.calls = 0
         """How many requests were sent."""
+
+    def follow(self, store: Store) -> None:
+        """Live and die with the head Pods of this store; a second call does nothing."""
+        if self._heads is None:
+            self._heads = Heads(store, self.forget)
+
+    def forget(self, cluster: str) -> None:
+        """The head of ``namespace/name`` ended: the jobs and the Serve config are gone."""
+        self._submitted.pop(cluster, None)
+        self._serving.pop(cluster, None)
 
     def kill(self, cluster: str) -> None:
         """The dashboard of ``namespace/name`` does not answer any more."""
@@ -120,28 +146,29 @@ class Dashboards:
         self._failing.add(job_id)
 
     def get_job_info(self, cluster: NamespacedName, job_id: str) -> Steps[JobInfo]:
-        """How a job is. Raises `DashboardTimeoutError` and `JobNotFoundError`.
+        """How a job is. Raises `JobNotFoundError`, and as every call what means no answer.
 
+        That is `DashboardTimeoutError` or, at once, `DashboardUnreachableError`.
         Mirrors ``GetJobInfo``.
         """
         yield from self._request("GetJobInfo", cluster)
-        started = self._submitted.get((str(cluster), job_id))
+        started = self._submitted.get(str(cluster), {}).get(job_id)
         if started is None:
             raise JobNotFoundError(job_id, str(cluster))
         return self._job_info(job_id, started)
 
     def submit_job(self, cluster: NamespacedName, job_id: str) -> Steps[None]:
-        """Start a job. Raises `DashboardTimeoutError`. Mirrors ``SubmitJob``."""
+        """Start a job. Mirrors ``SubmitJob``."""
         yield from self._request("SubmitJob", cluster)
-        self._submitted.setdefault((str(cluster), job_id), self._sim.now)
+        self._submitted.setdefault(str(cluster), {}).setdefault(job_id, self._sim.now)
 
     def stop_job(self, cluster: NamespacedName, job_id: str) -> Steps[None]:
-        """Stop a job. Raises `DashboardTimeoutError`. Mirrors ``StopJob``."""
+        """Stop a job. Mirrors ``StopJob``."""
         yield from self._request("StopJob", cluster)
-        self._submitted.pop((str(cluster), job_id), None)
+        self._submitted.get(str(cluster), {}).pop(job_id, None)
 
     def update_deployments(self, cluster: NamespacedName, config: str) -> Steps[None]:
-        """Send a Serve config. Raises `DashboardTimeoutError`. Mirrors ``UpdateDeployments``."""
+        """Send a Serve config. Mirrors ``UpdateDeployments``."""
         yield from self._request("UpdateDeployments", cluster)
         self._serving[str(cluster)] = config, self._sim.now + self._serve_seconds
 
@@ -150,7 +177,7 @@ class Dashboards:
     ) -> Steps[tuple[tuple[str, str], ...]]:
         """Serve applications by name, and their status; none before a config was sent.
 
-        Raises `DashboardTimeoutError`. Mirrors ``GetMultiApplicationStatus``.
+        Mirrors ``GetMultiApplicationStatus``.
         """
         yield from self._request("GetMultiApplicationStatus", cluster)
         if str(cluster) not in self._serving:
@@ -159,25 +186,32 @@ class Dashboards:
         return ((config, "RUNNING" if self._sim.now >= ready_at else "DEPLOYING"),)
 
     def check_proxy_actor_health(self, cluster: NamespacedName) -> Steps[bool]:
-        """Whether the proxy on the head answers that it serves; no answer in time is a no.
+        """Whether the proxy on the head answers that it serves; no answer is a no.
 
         Mirrors ``httpproxy_httpclient.go: CheckProxyActorHealth``.
         """
         try:
             yield from self._request("CheckProxyActorHealth", cluster)
-        except DashboardTimeoutError:
+        except (DashboardTimeoutError, DashboardUnreachableError):
             return False
         _, ready_at = self._serving.get(str(cluster), ("", None))
         return ready_at is not None and self._sim.now >= ready_at
 
     def _request(self, call: str, cluster: NamespacedName) -> Steps[None]:
-        """One request and its answer, or the time-out."""
+        """One request and its answer, or the time-out, or nobody there, also in the meantime."""
         self.calls += 1
         seconds = self._draw(str(cluster))
-        if str(cluster) in self._dead or seconds > self._timeout:
+        head = self._head(cluster)
+        if str(cluster) in self._dead or (head is not None and seconds > self._timeout):
             yield self._sim.sleep(self._timeout)
             raise DashboardTimeoutError(call, str(cluster), self._timeout)
-        yield self._sim.sleep(seconds)
+        if head is not None:
+            yield self._sim.sleep(seconds)
+        if head is None or head != self._head(cluster):
+            raise DashboardUnreachableError(call, str(cluster))
+
+    def _head(self, cluster: NamespacedName) -> Life | None:
+        return ("", 0) if self._heads is None else self._heads.answering(str(cluster))
 
     def _draw(self, cluster: str) -> float:
         latency = self._own_latency.get(cluster, self._latency)

@@ -18,6 +18,7 @@ from kubequeue.kuberay.expectations import (
     RayClusterScaleExpectation,
 )
 from kubequeue.kuberay.observer import KubeRayObserver
+from kubequeue.kuberay.pods import NODE_TYPE
 from kubequeue.kuberay.raycluster import RayClusterReconciler
 from kubequeue.kuberay.rayjob import RayJobReconciler
 from kubequeue.kuberay.rayservice import RayServiceReconciler
@@ -49,6 +50,17 @@ RULES = ExpectationRules()
 _NEWS = or_(generation_changed, labels_changed, annotations_changed)
 
 
+RAY_NODES = ("head", "worker", "redis-cleanup")
+
+
+def is_ray_node(pod: Pod) -> bool:
+    """Whether the operator's cache has a Pod at all; others cost it nothing and wake nobody.
+
+    Mirrors ``managercache/cache.go: K8sControllerRuntimeCacheSelectors`` (ray-operator/internal).
+    """
+    return pod.metadata.labels.get(NODE_TYPE) in RAY_NODES
+
+
 class Operator(Manager):
     """A manager with KubeRay's controllers, and what is in its memory besides.
 
@@ -69,8 +81,9 @@ class Operator(Manager):
         queue: NewQueue = PriorityQueue,
         **manager: Any,
     ) -> None:
-        super().__init__(sim, server, **manager)
+        super().__init__(sim, server, selectors={Pod: is_ray_node}, **manager)
         self.dashboards = dashboards or Dashboards(sim)
+        self.dashboards.follow(server.store)
         self.expectations: RayClusterScaleExpectation | NoExpectations = NoExpectations()
         if expectations is not None:
             self.expectations = RayClusterScaleExpectation(sim, self.client, expectations)
@@ -137,7 +150,9 @@ def start_operator(
         sim, server: where; the server has to know `kubequeue.kuberay.api.KINDS` and the cluster's.
         reconcile_concurrency: workers of each of the three controllers.
         qps, burst: of its client, a bucket for each kind; a negative ``qps`` is no limit.
-        watch_namespace: one namespace, several with commas between them, or empty for all.
+        watch_namespace: one namespace, several with commas and no blanks between them, or empty
+            for all. Go would watch a namespace whose name begins with the blank, which there is
+            not.
         leader_election: True for KubeRay's own lease, False to lead at once, or another lease.
         expectations: the rules of the memory; None switches the memory off.
         dashboards: what answers its HTTP client; by default dashboards that answer in 20 ms.
@@ -147,7 +162,8 @@ def start_operator(
         user: who it is to the server.
         name: what traces call it; several at a time need a name each.
 
-    After ``stop()``, ``crash()`` or a lost lease start another one: it has an empty memory.
+    Raises `InvalidArgumentError` for such a blank. After ``stop()``, ``crash()`` or a lost lease
+    start another one: it has an empty memory.
 
     >>> from kubequeue.cluster.apiserver import APIServer
     >>> from kubequeue.cluster.objects import KINDS, ObjectMeta
@@ -160,9 +176,11 @@ def start_operator(
     >>> [str(pod.metadata.name).rpartition("-")[0] for pod in server.store.list(Pod).items]
     ['a-head']
     """
-    if not isinstance(watch_namespace, str):
+    if not isinstance(watch_namespace, str) or any(map(str.isspace, watch_namespace)):
         raise InvalidArgumentError(
-            "watch_namespace", watch_namespace, "a text, with commas between several namespaces"
+            "watch_namespace",
+            watch_namespace,
+            "a text, with commas and no blanks between several namespaces",
         )
     election = LEADER_ELECTION if leader_election is True else leader_election or None
     operator = Operator(
@@ -174,7 +192,7 @@ def start_operator(
         options=options,
         queue=queue,
         user=user,
-        namespaces=[each.strip() for each in watch_namespace.split(",")],
+        namespaces=watch_namespace.split(","),
         limits=OFF if qps < 0 else RateLimits(qps, burst),
         leader_election=election,
         name=name,

@@ -42,7 +42,8 @@ def list_pods(tools: Tools, cluster: RayCluster, **labels: str) -> list[Pod]:
     """The Pods of a RayCluster that the cache has, by label and not by owner. A plain read.
 
     ``node_type`` and ``group`` narrow it down. Mirrors ``association.go:
-    RayClusterAllPodsAssociationOptions`` and its kin.
+    RayClusterAllPodsAssociationOptions``, ``RayClusterHeadPodsAssociationOptions`` and
+    ``RayClusterGroupPodsAssociationOptions``.
     """
     selector = _selector(cluster, labels)
     pods = list(tools.client.list(Pod, cluster.metadata.namespace, labels=selector))
@@ -108,7 +109,8 @@ def build_head_pod(tools: Tools, cluster: RayCluster) -> Pod:
         VERSION: tools.options.version,
     }
     meta = _meta(cluster, HEAD, HEAD_GROUP_LABEL, prefix if fixed else f"{prefix}-", fixed)
-    return _pod(replace(meta, annotations=annotations), head)
+    serves = {SERVE: "false"} if creator_of(cluster.metadata) == "RayService" else {}
+    return _pod(replace(meta, annotations=annotations, labels={**meta.labels, **serves}), head)
 
 
 def build_worker_pod(
@@ -147,6 +149,7 @@ def owned_by(owner_kind: str, meta: ObjectMeta) -> tuple[OwnerReference, ...]:
 def _meta(
     cluster: RayCluster, node_type: str, group: str, name: str, is_whole_name: bool
 ) -> ObjectMeta:
+    """Mirrors ``pod.go: labelPod`` (controllers/ray/common), for the labels that are looked at."""
     return ObjectMeta(
         name=name if is_whole_name else "",
         generate_name="" if is_whole_name else name,
@@ -157,6 +160,7 @@ def _meta(
 
 
 def _pod(meta: ObjectMeta, group: HeadGroupSpec | WorkerGroupSpec) -> Pod:
+    """Mirrors ``pod.go: BuildPod`` (controllers/ray/common); ``meta`` has its serve label."""
     return Pod(meta, PodSpec(restart_policy=group.restart_policy))
 
 

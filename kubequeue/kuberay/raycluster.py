@@ -19,7 +19,7 @@ from kubequeue.kuberay.raycluster_services import (
 )
 from kubequeue.kuberay.raycluster_status import calculate_status, update_ray_cluster_status
 from kubequeue.kuberay.raycluster_types import RayCluster
-from kubequeue.kuberay.tools import WARNING, Steps, Tools
+from kubequeue.kuberay.tools import WARNING, Steps, Tools, managed_by_external_controller
 from kubequeue.kuberay.validation import (
     validate_ray_cluster_metadata,
     validate_ray_cluster_spec,
@@ -38,8 +38,9 @@ RECONCILE_FUNCS: tuple[Callable[[Tools, RayCluster], Steps[None]], ...] = (
 )
 """The acts of a round, in order; the first that fails ends them.
 
-Go has seven more (the autoscaler's account, role and binding, ingress, authentication secret,
-serve service, storage claim), which write nothing for the RayClusters of the model.
+Go has seven more: the autoscaler's account, role and binding, ingress, authentication secret, serve
+service, storage claim. What they are for is not in the model; where Go would write something (with
+the autoscaler its account, role and binding, with an annotation a serve service), nothing is.
 """
 
 
@@ -53,7 +54,10 @@ class RayClusterReconciler:
         self._tools = tools
 
     def reconcile(self, request: Request) -> Steps[Result]:
-        """One round. Mirrors ``Reconcile``."""
+        """One round; what is gone is forgotten.
+
+        Mirrors ``Reconcile`` and ``cleanUpRayClusterMetrics``.
+        """
         key = NamespacedName.parse(request)
         try:
             cluster = self._tools.client.get(RayCluster, key)
@@ -70,6 +74,8 @@ class RayClusterReconciler:
         error; otherwise the next one is in 300 s.
         """
         tools = self._tools
+        if managed_by_external_controller(cluster.spec.managed_by):
+            return Result()
         if (refused := self._validate(cluster)) is not None:
             return refused
         if cluster.metadata.deletion_timestamp is not None:

@@ -33,8 +33,9 @@ def reconcile_multi_host_worker_group(
     """Bring a group to its number of whole replicas. Raises what ends the round."""
     replicas = _by_replica(pods)
     yield from _delete_incomplete(tools, cluster, group, replicas)
+    found = dict(replicas)
     yield from _delete_unhealthy(tools, cluster, group, replicas)
-    yield from _delete_workers_to_delete(tools, cluster, group, replicas)
+    yield from _delete_workers_to_delete(tools, cluster, group, found)
     diff = desired_replicas(group) // group.num_of_hosts - len(replicas)
     if diff > 0:
         yield from _create_replicas(tools, cluster, group, replicas, diff)

@@ -68,7 +68,10 @@ def calculate_status(
 
 
 def _count(cluster: RayCluster, pods: Sequence[Pod]) -> RayClusterStatus:
-    """The numbers of worker Pods, had and wanted."""
+    """The numbers of worker Pods, had and wanted.
+
+    Mirrors ``util.go: CalculateReadyReplicas`` and ``CalculateAvailableReplicas``.
+    """
     workers = [pod for pod in pods if pod.metadata.labels.get(NODE_TYPE) == WORKER]
     low, high = _bounds(cluster.spec)
     return replace(
@@ -134,7 +137,10 @@ def _head_info(tools: Tools, cluster: RayCluster, head: Pod | None) -> HeadInfo:
         raise ReconcileError(f"unable to find head service. cluster name {name}")
     if len(services) > 1:
         raise ReconcileError(f"found multiple head services. cluster name {name}")
-    return HeadInfo(head.metadata.name if head else "", services[0].metadata.name)
+    service = services[0].metadata.name
+    if head is None:
+        return HeadInfo(service_name=service)
+    return HeadInfo(head.metadata.name, service, head.status.pod_ip)
 
 
 def _note_transition(old: RayClusterStatus, new: RayClusterStatus, now: float) -> RayClusterStatus:
@@ -169,7 +175,7 @@ def update_ray_cluster_status(
 
 
 def _emit_provisioned_duration(tools: Tools, cluster: RayCluster, status: RayClusterStatus) -> None:
-    """Mirrors ``emitRayClusterProvisionedDuration``."""
+    """Mirrors ``emitRayClusterMetrics`` and ``emitRayClusterProvisionedDuration``."""
     was = is_status_condition_true(cluster.status.conditions, PROVISIONED)
     if was or not is_status_condition_true(status.conditions, PROVISIONED):
         return

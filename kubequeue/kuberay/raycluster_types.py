@@ -65,21 +65,26 @@ class WorkerGroupSpec:
 
 @dataclass(frozen=True, slots=True)
 class RayClusterSpec:
-    """What the owner of a RayCluster asks for."""
+    """What the owner of a RayCluster asks for; ``managed_by`` is empty or names a controller."""
 
     head_group_spec: HeadGroupSpec = HeadGroupSpec()
     worker_group_specs: tuple[WorkerGroupSpec, ...] = ()
     suspend: bool = False
     enable_in_tree_autoscaling: bool = False
     upgrade_strategy: str = ""
+    managed_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class HeadInfo:
-    """Which Pod and which Service are the head's; empty when there is none."""
+    """Which Pod and which Service are the head's; empty when there is none.
+
+    ``pod_ip`` is empty until the head runs, so that a status is written when it does.
+    """
 
     pod_name: str = ""
     service_name: str = ""
+    pod_ip: str = ""
 
 
 @dataclass(frozen=True, slots=True)

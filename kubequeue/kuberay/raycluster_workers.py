@@ -69,7 +69,7 @@ def _delete_unhealthy(
     """Delete what cannot come back by itself; after any of it the round ends with an error."""
     unhealthy = [pod for pod in pods if should_delete_pod(pod, WORKER)[0]]
     for pod in unhealthy:
-        yield from delete_worker_pod(tools, cluster, group, pod.metadata.name)
+        yield from delete_worker_pod(tools, cluster, group, pod.metadata.name, tells_not_found=True)
     if unhealthy:
         raise ReconcileError(f"delete {len(unhealthy)} unhealthy worker Pods")
 
@@ -127,3 +127,4 @@ def _delete_surplus(
             name,
             ScaleAction.DELETE,
         )
+        tools.event(cluster, NORMAL, "DeletedWorkerPod", f"Deleted worker Pod {name}")

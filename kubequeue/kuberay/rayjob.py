@@ -28,7 +28,7 @@ from kubequeue.kuberay.rayjob_states import (
     reset_for_suspend_or_retry,
 )
 from kubequeue.kuberay.rayjob_types import RayJob, RayJobStatus, is_job_deployment_terminal
-from kubequeue.kuberay.tools import WARNING, Steps, Tools
+from kubequeue.kuberay.tools import WARNING, Steps, Tools, managed_by_external_controller
 from kubequeue.kuberay.validation import validate_ray_job
 from kubequeue.runtime.reconcile import Request, Result
 
@@ -61,6 +61,8 @@ class RayJobReconciler:
             return Result(requeue_after=RAY_JOB_DEFAULT_REQUEUE_DURATION, error=error)
 
     def _reconcile(self, job: RayJob) -> Steps[Result]:
+        if managed_by_external_controller(job.spec.managed_by):
+            return DONE
         if job.metadata.deletion_timestamp is not None:
             return (yield from self._finalize(job))
         if (problem := validate_ray_job(job)) is not None:
@@ -97,7 +99,10 @@ class RayJobReconciler:
         return (yield from check_job(self._tools, self._dashboards, job))
 
     def _initialize(self, job: RayJob) -> Steps[RayJobStatus | None]:
-        """Wait until the RayCluster is ready, and note where its dashboard is."""
+        """Wait until the RayCluster is ready, and note where its dashboard is.
+
+        Mirrors the case ``JobDeploymentStatusInitializing`` and ``util.go: FetchHeadServiceURL``.
+        """
         cluster = yield from get_or_create_ray_cluster_instance(self._tools, job)
         status = job.status
         if not status.dashboard_url:
@@ -124,7 +129,7 @@ class RayJobReconciler:
     def _finalize(self, job: RayJob) -> Steps[Result]:
         """Try to stop the job, then let go of the object whether that worked or not."""
         status, meta = job.status, job.metadata
-        if not state.is_job_terminal(status.job_status):
+        if status.dashboard_url and not state.is_job_terminal(status.job_status):
             cluster = NamespacedName(meta.namespace, status.ray_cluster_name)
             with suppress(*FAILURES):  # Go logs it and goes on
                 yield from self._dashboards.stop_job(cluster, status.job_id)
@@ -160,7 +165,7 @@ class RayJobReconciler:
     def _handle_shutdown_after_job_finishes(self, job: RayJob) -> Steps[Result]:
         """Delete the RayCluster when its time is over.
 
-        Mirrors ``handleShutdownAfterJobFinishes``.
+        Mirrors ``handleShutdownAfterJobFinishes`` and ``requeueDelayFor``.
         """
         if job.spec.cluster_selector or not job.spec.shutdown_after_job_finishes:
             return DONE

@@ -40,7 +40,7 @@ def check_job(tools: Tools, dashboards: Dashboards, job: RayJob) -> Steps[RayJob
 def _submit(
     tools: Tools, dashboards: Dashboards, job: RayJob, cluster: RayCluster
 ) -> Steps[RayJobStatus | None]:
-    """Mirrors ``reconcileHTTPModeJobNotFound``."""
+    """Mirrors ``reconcileHTTPModeJobNotFound`` and ``clearJobStatusCheckFailureTimer``."""
     try:
         yield from dashboards.submit_job(key_of(cluster), job.status.job_id)
     except FAILURES:

@@ -92,7 +92,10 @@ def check_backoff_limit(job: RayJob, status: RayJobStatus) -> RayJobStatus:
 
 
 def is_news(old: RayJobStatus, new: RayJobStatus) -> bool:
-    """Whether one of the fields differs that make Go write. Mirrors ``updateRayJobStatus``."""
+    """Whether one of the fields differs that make Go write.
+
+    Mirrors ``updateRayJobStatus`` and ``jobStatusCheckFailureStartTimeChanged``.
+    """
     clusters: tuple[RayClusterStatus, ...] = (old.ray_cluster_status, new.ray_cluster_status)
     failing_since = (
         old.job_status_check_failure_start_time,

@@ -51,6 +51,7 @@ class RayJobSpec:
         ttl_seconds_after_finished: ... and so many seconds have passed.
         active_deadline_seconds: the job fails when it is not over so long after its start.
         backoff_limit: how many more clusters to try after a failure; None for no retry.
+        managed_by: the controller that looks after it; empty for the operator.
     """
 
     ray_cluster_spec: RayClusterSpec | None = None
@@ -61,6 +62,7 @@ class RayJobSpec:
     ttl_seconds_after_finished: float = 0.0
     active_deadline_seconds: float | None = None
     backoff_limit: int | None = None
+    managed_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from kubequeue.kuberay.dashboard import Dashboards
 from kubequeue.kuberay.failures import FAILURES
 from kubequeue.kuberay.raycluster_types import HEAD_POD_READY, RayCluster
 from kubequeue.kuberay.rayservice_clusters import RayServiceClusters, should_prepare_new_cluster
+from kubequeue.kuberay.rayservice_initializing import is_initializing_timeout
 from kubequeue.kuberay.rayservice_services import (
     reconcile_services_to_ready_cluster,
     update_head_pod_serve_label,
@@ -26,7 +27,7 @@ from kubequeue.kuberay.rayservice_status import (
     validation_failed,
 )
 from kubequeue.kuberay.rayservice_types import RayService, RayServiceStatuses
-from kubequeue.kuberay.tools import NORMAL, WARNING, Steps, Tools
+from kubequeue.kuberay.tools import NORMAL, WARNING, Steps, Tools, managed_by_external_controller
 from kubequeue.kuberay.validation import validate_ray_service
 from kubequeue.runtime.reconcile import Request, Result
 
@@ -62,6 +63,8 @@ class RayServiceReconciler:
             return Result(requeue_after=SERVICE_DEFAULT_REQUEUE_DURATION, error=error)
 
     def _reconcile(self, service: RayService) -> Steps[Result]:
+        if managed_by_external_controller(service.spec.managed_by):
+            return DONE
         to_clean = yield from self._clusters.clean_up_ray_cluster_instance(service)
         if service.metadata.deletion_timestamp is not None:
             return COME_BACK if to_clean else (yield from self._finalize(service))
@@ -71,15 +74,22 @@ class RayServiceReconciler:
             return COME_BACK
         if (problem := validate_ray_service(service)) is not None:
             return (yield from self._refuse(service, *problem))
-        seen = yield from self._look(service)
+        if is_initializing_timeout(service):
+            return COME_BACK if to_clean else DONE
+        try:
+            active, pending = yield from self._clusters.reconcile_ray_cluster(service)
+        except NotFoundError:  # Go: client.IgnoreNotFound
+            return COME_BACK
+        seen = yield from self._look(service, active, pending)
         status = calculate_status(self._tools, service, seen)
         if inconsistent_ray_service_statuses(service.status, status):
             yield from self._write(service, status)
         return COME_BACK
 
-    def _look(self, service: RayService) -> Steps[Seen]:
+    def _look(
+        self, service: RayService, active: RayCluster | None, pending: RayCluster | None
+    ) -> Steps[Seen]:
         """Make or change the clusters, ask Serve on one of them, point the Services at it."""
-        active, pending = yield from self._clusters.reconcile_ray_cluster(service)
         for cluster in (active, pending):
             yield from update_head_pod_serve_label(self._tools, self._dashboards, service, cluster)
         serving: RayCluster | None = None
@@ -101,7 +111,10 @@ class RayServiceReconciler:
     ) -> Steps[tuple[bool, Applications]]:
         """Ask the dashboard how Serve is, and send it the config that it lacks.
 
-        The worker is held until the answers are there. Mirrors ``reconcileServe``.
+        The worker is held until the answers are there. What was sent last to a cluster is in
+        memory. Mirrors ``reconcileServe``, ``getAndCheckServeStatus``,
+        ``checkIfNeedSubmitServeApplications`` and ``updateServeDeployment``; the memory
+        ``getServeConfigFromCache`` and ``cacheServeConfig``.
         """
         if not is_status_condition_true(cluster.status.conditions, HEAD_POD_READY):
             return False, ()

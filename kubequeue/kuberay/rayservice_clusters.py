@@ -19,7 +19,7 @@ from kubequeue.kuberay.pods import (
     generate_hash_without_replicas_and_workers_to_delete,
     owned_by,
 )
-from kubequeue.kuberay.raycluster_types import RayCluster
+from kubequeue.kuberay.raycluster_types import RayCluster, RayClusterSpec
 from kubequeue.kuberay.rayservice_types import NEW_CLUSTER, UPGRADE_IN_PROGRESS, RayService
 from kubequeue.kuberay.tools import NORMAL, WARNING, Steps, Tools
 
@@ -52,7 +52,10 @@ class RayServiceClusters:
         return bool(dangling)
 
     def _may_go(self, service: RayService, cluster: RayCluster) -> bool:
-        """The first look sets the time; a later one finds it passed or not."""
+        """The first look sets the time; a later one finds it passed or not.
+
+        Mirrors ``RayClusterDeletionTimestamps`` in ``cleanUpRayClusterInstance``.
+        """
         key, now = key_of(cluster), self._tools.sim.now
         if key in self._deletion_times:
             return now > self._deletion_times[key]
@@ -83,9 +86,9 @@ class RayServiceClusters:
         if name and pending is None:
             return active, (yield from self._create(service, name))
         if _should_update_cluster(self._tools, service, active, True):
-            active = yield from self._update(service, active)
+            active = yield from self._update(service, active, "active")
         if _should_update_cluster(self._tools, service, pending, False):
-            pending = yield from self._update(service, pending)
+            pending = yield from self._update(service, pending, "pending")
         return active, pending
 
     def _get(self, service: RayService, name: str) -> RayCluster | None:
@@ -108,7 +111,9 @@ class RayServiceClusters:
         self._tools.event(service, NORMAL, "CreatedRayCluster", f"Created the RayCluster {name}")
         return created
 
-    def _update(self, service: RayService, cluster: RayCluster | None) -> Steps[RayCluster]:
+    def _update(
+        self, service: RayService, cluster: RayCluster | None, which: str
+    ) -> Steps[RayCluster]:
         """Mirrors ``modifyRayCluster``: the spec, labels and annotations, but not ``suspend``."""
         assert cluster is not None
         goal = self._construct(service, cluster.metadata.name)
@@ -116,14 +121,27 @@ class RayServiceClusters:
             cluster.metadata, labels=goal.metadata.labels, annotations=goal.metadata.annotations
         )
         spec = replace(goal.spec, suspend=cluster.spec.suspend)
-        return (yield from self._tools.client.update(replace(cluster, metadata=meta, spec=spec)))
+        key = key_of(cluster)
+        try:
+            updated = yield from self._tools.client.update(
+                replace(cluster, metadata=meta, spec=spec)
+            )
+        except FAILURES as error:
+            told = f"Failed to update the {which} RayCluster {key}: {error}"
+            self._tools.event(service, WARNING, "FailedToUpdateRayCluster", told)
+            raise
+        told = f"Updated the {which} RayCluster {key}"
+        self._tools.event(service, NORMAL, "UpdatedRayCluster", told)
+        return updated
 
     def _construct(self, service: RayService, name: str) -> RayCluster:
         """Mirrors ``constructRayClusterForRayService``."""
         meta, spec = service.metadata, service.spec.ray_cluster_spec
         origin = {ORIGINATED_FROM_NAME: meta.name, ORIGINATED_FROM_CRD: service.kind}
         noted = {
-            HASH: generate_hash_without_replicas_and_workers_to_delete(spec),
+            HASH: generate_hash_without_replicas_and_workers_to_delete(
+                ray_cluster_spec_for_hashing(service)
+            ),
             NUM_WORKER_GROUPS: str(len(spec.worker_group_specs)),
             VERSION: self._tools.options.version,
         }
@@ -139,12 +157,20 @@ class RayServiceClusters:
         )
 
 
+def ray_cluster_spec_for_hashing(service: RayService) -> RayClusterSpec:
+    """The spec without ``suspend``, which is handed on only when a cluster is made.
+
+    Mirrors ``rayClusterSpecForHashing``.
+    """
+    return replace(service.spec.ray_cluster_spec, suspend=False)
+
+
 def _is_cluster_spec_hash_equal(service: RayService, cluster: RayCluster, partial: bool) -> bool:
     """Whether a cluster was made from this spec; ``partial``: or from its first worker groups.
 
     Mirrors ``isClusterSpecHashEqual``.
     """
-    spec, noted = service.spec.ray_cluster_spec, cluster.metadata.annotations
+    spec, noted = ray_cluster_spec_for_hashing(service), cluster.metadata.annotations
     if partial:
         number = int(noted.get(NUM_WORKER_GROUPS, "-1"))
         if number < 0:

@@ -78,4 +78,7 @@ def calculate_num_serve_endpoints(tools: Tools, service: RayService) -> int:
         selector = tools.client.get(Service, key).spec.selector
     except NotFoundError:
         return 0
-    return sum(map(is_running_and_ready, tools.client.list(Pod, namespace, labels=selector)))
+    pods = tools.client.list(Pod, namespace, labels=selector)
+    return sum(
+        is_running_and_ready(pod) and pod.metadata.deletion_timestamp is None for pod in pods
+    )

@@ -10,14 +10,18 @@ from dataclasses import dataclass, replace
 
 from kubequeue.kuberay.conditions import (
     Condition,
+    Conditions,
     find_status_condition,
     is_status_condition_true,
     set_status_condition,
 )
 from kubequeue.kuberay.raycluster_types import RayCluster, RayClusterStatus
 from kubequeue.kuberay.rayservice_clusters import should_prepare_new_cluster
+from kubequeue.kuberay.rayservice_initializing import mark_failed_on_initializing_timeout
 from kubequeue.kuberay.rayservice_services import calculate_num_serve_endpoints
 from kubequeue.kuberay.rayservice_types import (
+    INITIALIZING,
+    INITIALIZING_TIMEOUT,
     NOT_RUNNING,
     SERVICE_READY,
     SERVICE_RUNNING,
@@ -27,8 +31,6 @@ from kubequeue.kuberay.rayservice_types import (
     RayServiceStatuses,
 )
 from kubequeue.kuberay.tools import Tools
-
-INITIALIZING = "Initializing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ def calculate_status(tools: Tools, service: RayService, seen: Seen) -> RayServic
         name = tools.random_name(service.metadata.name)
         status = replace(status, pending_service_status=RayServiceStatus(name))
     endpoints = calculate_num_serve_endpoints(tools, service)
-    return _conditions(replace(status, num_serve_endpoints=endpoints), tools.sim.now)
+    return _conditions(tools, service, replace(status, num_serve_endpoints=endpoints))
 
 
 def _with_clusters(status: RayServiceStatuses, seen: Seen) -> RayServiceStatuses:
@@ -89,7 +91,9 @@ def _with_cluster(
     return replace(status, ray_cluster_status=seen, applications=applications)
 
 
-def _conditions(status: RayServiceStatuses, now: float) -> RayServiceStatuses:
+def _conditions(
+    tools: Tools, service: RayService, status: RayServiceStatuses
+) -> RayServiceStatuses:
     """Mirrors ``calculateConditions``, and the service status that follows from it."""
     new = []
     if not status.conditions:
@@ -105,14 +109,33 @@ def _conditions(status: RayServiceStatuses, now: float) -> RayServiceStatuses:
     elif was_ready:
         told = "Number of serve endpoints dropped to 0"
         new.append(Condition(SERVICE_READY, "False", "ZeroServeEndpoints", told))
+    elif failed := mark_failed_on_initializing_timeout(tools, service, status.conditions):
+        new.append(failed)
+        status = _without_clusters(status)
     new += _upgrade_condition(status)
-    conditions = status.conditions
+    conditions, generation = status.conditions, status.observed_generation
     for condition in new:
-        stamped = replace(condition, last_transition_time=now)
-        conditions = set_status_condition(conditions, stamped)
+        conditions = _set_condition(conditions, condition, generation, tools.sim.now)
     is_ready = is_status_condition_true(conditions, SERVICE_READY)
     service_status = SERVICE_RUNNING if is_ready else NOT_RUNNING
     return replace(status, conditions=conditions, service_status=service_status)
+
+
+def _without_clusters(status: RayServiceStatuses) -> RayServiceStatuses:
+    """No name is kept, so that both clusters are cleaned up."""
+    return replace(
+        status,
+        active_service_status=replace(status.active_service_status, ray_cluster_name=""),
+        pending_service_status=replace(status.pending_service_status, ray_cluster_name=""),
+    )
+
+
+def _set_condition(
+    conditions: Conditions, new: Condition, observed_generation: int, now: float
+) -> Conditions:
+    """A new generation is news by itself, if nothing else is. Mirrors ``setCondition``."""
+    stamped = replace(new, observed_generation=observed_generation, last_transition_time=now)
+    return set_status_condition(conditions, stamped)
 
 
 def _upgrade_condition(status: RayServiceStatuses) -> list[Condition]:
@@ -125,16 +148,20 @@ def _upgrade_condition(status: RayServiceStatuses) -> list[Condition]:
         told = "Active Ray cluster exists and no pending Ray cluster"
         return [Condition(UPGRADE_IN_PROGRESS, "False", "NoPendingCluster", told)]
     old = find_status_condition(status.conditions, UPGRADE_IN_PROGRESS)
-    if old is None or old.reason == INITIALIZING:
+    if old is not None and old.reason in (INITIALIZING, INITIALIZING_TIMEOUT):
         return []
     told = "No active Ray cluster exists, and the RayService is not initializing"
     return [Condition(UPGRADE_IN_PROGRESS, "Unknown", "NoActiveCluster", told)]
 
 
 def validation_failed(status: RayServiceStatuses, problem: str, now: float) -> RayServiceStatuses:
-    """The status of a RayService that the operator refuses."""
-    refused = Condition(SERVICE_READY, "False", "ValidationFailed", problem, now)
-    return replace(status, conditions=set_status_condition(status.conditions, refused))
+    """The status of a RayService that the operator refuses.
+
+    The generation is the one observed before: this one is looked at no further.
+    """
+    refused = Condition(SERVICE_READY, "False", "ValidationFailed", problem)
+    conditions = _set_condition(status.conditions, refused, status.observed_generation, now)
+    return replace(status, conditions=conditions)
 
 
 def inconsistent_ray_service_statuses(old: RayServiceStatuses, new: RayServiceStatuses) -> bool:

@@ -21,6 +21,10 @@ SERVICE_READY = "Ready"
 UPGRADE_IN_PROGRESS = "UpgradeInProgress"
 """Types of a RayService's conditions."""
 
+INITIALIZING = "Initializing"
+INITIALIZING_TIMEOUT = "InitializingTimeout"
+"""Reasons of the condition ``Ready``, before it is true for the first time."""
+
 NEW_CLUSTER = "NewCluster"
 NO_UPGRADE = "None"
 """Values of ``RayServiceSpec.upgrade_strategy``."""
@@ -35,12 +39,14 @@ class RayServiceSpec:
         serve_config: a text that stands for serveConfigV2; a change is sent to the dashboard.
         upgrade_strategy: ``NewCluster``, or ``None`` to keep the cluster whatever its spec.
         ray_cluster_deletion_delay_seconds: how long a replaced cluster is kept.
+        managed_by: the controller that looks after it; empty for the operator.
     """
 
     ray_cluster_spec: RayClusterSpec = field(default_factory=RayClusterSpec)
     serve_config: str = "applications"
     upgrade_strategy: str = NEW_CLUSTER
     ray_cluster_deletion_delay_seconds: float = 60.0
+    managed_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

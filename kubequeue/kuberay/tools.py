@@ -20,6 +20,19 @@ Steps = Generator[Event, Any, T]
 
 NORMAL, WARNING = "Normal", "Warning"
 
+KUBERAY_CONTROLLER = "ray.io/kuberay-operator"
+
+
+def managed_by_external_controller(managed_by: str) -> bool:
+    """Whether an object is somebody else's to look after, such as Kueue's: a round leaves it alone.
+
+    Mirrors ``util.go: ManagedByExternalController``.
+
+    >>> managed_by_external_controller("kueue.x-k8s.io/multikueue")
+    True
+    """
+    return managed_by not in ("", KUBERAY_CONTROLLER)
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -33,7 +46,8 @@ class Options:
         enable_random_pod_delete: delete surplus Pods also where the autoscaler decides
             (ENABLE_RANDOM_POD_DELETE).
         job_status_check_timeout_seconds: a RayJob fails when its dashboard does not answer for so
-            long (RAYJOB_STATUS_CHECK_TIMEOUT_SECONDS).
+            long (RAYJOB_STATUS_CHECK_TIMEOUT_SECONDS; Go reads it in
+            ``getJobStatusCheckTimeoutSeconds``).
         drawn_list_order: draw the order in which a round finds Pods, and so which ones it deletes.
             Go's cache promises none; here it is that of their names unless this is set.
         version: what is noted on Pods and clusters; another one skips the next Recreate.
@@ -65,6 +79,10 @@ class Tools:
         self.observer.event(str(key_of(obj)), kind, reason, message)
 
     def random_name(self, prefix: str) -> str:
-        """``prefix`` with a dash and five random characters (apimachinery's ``rand.String(5)``)."""
+        """``prefix`` with a dash and five random characters (apimachinery's ``rand.String(5)``).
+
+        Mirrors ``util.go: GenerateRayClusterName``, ``GenerateRayJobId`` and
+        ``GenerateRayWorkerReplicaGroupName``.
+        """
         draw = self.sim.stream("kuberay/names").choices
         return f"{prefix}-{''.join(draw('bcdfghjklmnpqrstvwxz2456789', k=5))}"

@@ -21,10 +21,13 @@ from kubequeue.kuberay.raycluster_types import (
     WorkerGroupSpec,
 )
 from kubequeue.kuberay.rayjob_types import RayJob
+from kubequeue.kuberay.rayservice_initializing import validate_initializing_timeout
 from kubequeue.kuberay.rayservice_types import NEW_CLUSTER, RayService
 
 MAX_RAY_CLUSTER_NAME_LENGTH = 53
-_GENERATED = 6  # "-" and five characters, for the RayCluster of a RayJob or RayService
+MAX_OWNER_NAME_LENGTH = MAX_RAY_CLUSTER_NAME_LENGTH - len("-12345")
+"""Of a RayJob or RayService, whose RayCluster's name has a dash and five characters more."""
+
 _DNS_1035_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
@@ -101,22 +104,34 @@ def validate_ray_job(job: RayJob) -> tuple[str, str] | None:
 
     Mirrors ``rayjob_controller.go: validateRayJob``.
     """
-    limit = MAX_RAY_CLUSTER_NAME_LENGTH - _GENERATED
-    if problem := _problem_of_name("RayJob", job.metadata.name, limit):
+    if problem := validate_ray_job_metadata(job.metadata):
         return "InvalidRayJobMetadata", problem
-    if problem := _problem_of_job(job):
+    if problem := validate_ray_job_spec(job):
         return "InvalidRayJobSpec", problem
     return None
 
 
-def _problem_of_job(job: RayJob) -> str | None:
-    """Mirrors ``ValidateRayJobSpec``."""
+def validate_ray_job_metadata(metadata: ObjectMeta) -> str | None:
+    """A name that is too long or no DNS label. Mirrors ``ValidateRayJobMetadata``."""
+    problem = _problem_of_name("RayJob", metadata.name, MAX_OWNER_NAME_LENGTH)
+    return f"The RayJob metadata is invalid: {problem}" if problem else None
+
+
+def validate_ray_job_spec(job: RayJob) -> str | None:
+    """The first problem in Go's order.
+
+    Mirrors ``ValidateRayJobSpec`` and ``validateDeletionConfiguration``.
+    """
     spec, invalid = job.spec, "The RayJob spec is invalid:"
     problems = {
         f"{invalid} a RayJob with shutdownAfterJobFinishes set to false is not allowed to be "
         "suspended": spec.suspend and not spec.shutdown_after_job_finishes,
         f"{invalid} TTLSecondsAfterFinished must be a non-negative integer": (
             spec.ttl_seconds_after_finished < 0
+        ),
+        f"{invalid} a RayJob with shutdownAfterJobFinishes set to false cannot have "
+        "TTLSecondsAfterFinished": (
+            not spec.shutdown_after_job_finishes and spec.ttl_seconds_after_finished > 0
         ),
         f"{invalid} the ClusterSelector mode doesn't support the suspend operation": (
             spec.suspend and bool(spec.cluster_selector)
@@ -141,21 +156,36 @@ def _problem_of_job(job: RayJob) -> str | None:
 
 def validate_ray_service(service: RayService) -> tuple[str, str] | None:
     """The reason of the Event and its sentence. Mirrors ``validateRayService``."""
-    limit, invalid = MAX_RAY_CLUSTER_NAME_LENGTH - _GENERATED, "The RayService spec is invalid:"
-    if problem := _problem_of_name("RayService", service.metadata.name, limit):
+    if problem := validate_ray_service_metadata(service.metadata):
         return "InvalidRayServiceMetadata", problem
-    if problem := validate_ray_cluster_spec(service.spec.ray_cluster_spec):
-        return "InvalidRayServiceSpec", f"{invalid} {problem}"
-    strategy = service.spec.upgrade_strategy
-    if strategy not in (NEW_CLUSTER, NO_UPGRADE):
-        return "InvalidRayServiceSpec", (
-            f"{invalid} Spec.UpgradeStrategy.Type value {strategy} is invalid, valid options are "
+    if problem := validate_ray_service_spec(service):
+        return "InvalidRayServiceSpec", f"The RayService spec is invalid: {problem}"
+    return None
+
+
+def validate_ray_service_metadata(metadata: ObjectMeta) -> str | None:
+    """A name that cannot be, or a time-out that is none. Mirrors ``ValidateRayServiceMetadata``."""
+    invalid = "The RayService metadata is invalid:"
+    if problem := _problem_of_name("RayService", metadata.name, MAX_OWNER_NAME_LENGTH):
+        return f"{invalid} {problem}"
+    if problem := validate_initializing_timeout(metadata.annotations):
+        return f"{invalid} RayService annotations is invalid: {problem}"
+    return None
+
+
+def validate_ray_service_spec(service: RayService) -> str | None:
+    """The first problem in Go's order. Mirrors ``ValidateRayServiceSpec``."""
+    spec = service.spec
+    if problem := validate_ray_cluster_spec(spec.ray_cluster_spec):
+        return problem
+    if (strategy := spec.upgrade_strategy) not in (NEW_CLUSTER, NO_UPGRADE):
+        return (
+            f"Spec.UpgradeStrategy.Type value {strategy} is invalid, valid options are "
             f"{NEW_CLUSTER} or {NO_UPGRADE}"
         )
-    if (delay := service.spec.ray_cluster_deletion_delay_seconds) < 0:
-        return "InvalidRayServiceSpec", (
-            f"{invalid} Spec.RayClusterDeletionDelaySeconds should be a non-negative integer, "
-            f"got {delay:g}"
+    if (delay := spec.ray_cluster_deletion_delay_seconds) < 0:
+        return (
+            f"Spec.RayClusterDeletionDelaySeconds should be a non-negative integer, got {delay:g}"
         )
     return None
 

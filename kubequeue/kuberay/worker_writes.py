@@ -16,7 +16,10 @@ from kubequeue.kuberay.tools import NORMAL, WARNING, Steps, Tools
 def create_worker_pod(
     tools: Tools, cluster: RayCluster, group: WorkerGroupSpec, pod: Pod
 ) -> Steps[None]:
-    """Create one Pod and remember it. Raises `ReplicaFailureError`. Mirrors ``createWorkerPod``."""
+    """Create one Pod and remember it. Raises `ReplicaFailureError`.
+
+    Mirrors ``createWorkerPod``, and ``createWorkerPodWithIndex`` for a Pod of several hosts.
+    """
     try:
         created = yield from tools.client.create(pod)
     except FAILURES as error:
@@ -30,7 +33,12 @@ def create_worker_pod(
 
 
 def delete_worker_pod(
-    tools: Tools, cluster: RayCluster, group: WorkerGroupSpec, name: str
+    tools: Tools,
+    cluster: RayCluster,
+    group: WorkerGroupSpec,
+    name: str,
+    *,
+    tells_not_found: bool = False,
 ) -> Steps[None]:
     """Delete one Pod and remember it.
 
@@ -40,7 +48,7 @@ def delete_worker_pod(
     try:
         yield from tools.client.delete(Pod, NamespacedName(cluster.metadata.namespace, name))
     except FAILURES as error:
-        if not isinstance(error, NotFoundError):
+        if tells_not_found or not isinstance(error, NotFoundError):
             told = f"Failed deleting worker Pod {name}: {error}"
             tools.event(cluster, WARNING, "FailedToDeleteWorkerPod", told)
         raise ReplicaFailureError("FailedDeleteWorkerPod", error) from error

@@ -22,6 +22,7 @@ from kubequeue.runtime.lifetime import Lifetime
 from kubequeue.runtime.limits import OFF, RateLimits
 from kubequeue.runtime.observer import CacheObserver, ClientObserver
 from kubequeue.runtime.restclient import Buckets, RESTClient
+from kubequeue.runtime.selection import Selectors
 from kubequeue.sim import Simulation
 
 ALL_NAMESPACES = ""
@@ -36,6 +37,8 @@ class Cache:
         lag: seconds from the server's event to the cache, or (lowest, highest); each informer's
             can be set later.
         resync_period: tell handlers of every object again each so many seconds; 0 for never.
+        selectors: for kinds of which only a part is to be here: labels, or a function of an object;
+            what leaves the selection is deleted to the handlers (``cache.Options.ByObject``).
         limits: of its lists and watches; each kind has a bucket of its own here too.
         buckets, name: what several clients share, and what the observers call it.
 
@@ -51,6 +54,7 @@ class Cache:
         namespaces: str | Iterable[str] = (),
         lag: Seconds = 0.0,
         resync_period: float = 0.0,
+        selectors: Selectors | None = None,
         limits: RateLimits = OFF,
         buckets: Buckets | None = None,
         name: str = "",
@@ -59,6 +63,7 @@ class Cache:
         self.namespaces = watched_namespaces(namespaces)
         self._sim = sim
         self._options = {"lag": lag, "resync_period": resync_period}
+        self._selectors = dict(selectors or {})
         told, called = observers or (
             sim.observe(CacheObserver, "cache", name),
             sim.observe(ClientObserver, "client", name and f"{name}/cache"),
@@ -81,6 +86,7 @@ class Cache:
                 self._client,
                 kind,
                 namespaces=self.namespaces if namespaced else (ALL_NAMESPACES,),
+                selector=self._selectors.get(kind),
                 observer=self._observer,
                 **self._options,  # type: ignore[arg-type]
             )

@@ -18,6 +18,7 @@ from kubequeue.runtime.lifetime import Lifetime
 from kubequeue.runtime.observer import CacheObserver
 from kubequeue.runtime.reflector import Reflector
 from kubequeue.runtime.restclient import RESTClient
+from kubequeue.runtime.selection import Selector
 from kubequeue.sim import Simulation, to_ns
 
 
@@ -46,6 +47,7 @@ class Informer:
         namespaces: which to watch; ``("",)`` is all of them.
         lag: seconds from the server's event to the cache, or (lowest, highest).
         resync_period: tell the handlers of every object again each so many seconds; 0 for never.
+        selector: labels, or a function of an object; what it does not pick is as if not there.
         observer: who is told of lists, changes and broken watches.
 
     Raises `InvalidArgumentError` for a negative lag or period. Mirrors ``shared_informer.go:
@@ -61,6 +63,7 @@ class Informer:
         namespaces: Iterable[str] = ("",),
         lag: Seconds = 0.0,
         resync_period: float = 0.0,
+        selector: Selector | None = None,
         observer: CacheObserver | None = None,
     ) -> None:
         if to_ns(resync_period, "resync_period") < 0:
@@ -75,7 +78,7 @@ class Informer:
         self._resync_period = resync_period
         self._lag = lag
         self._reflectors = [
-            Reflector(sim, client, kind, namespace, self, lag) for namespace in namespaces
+            Reflector(sim, client, kind, namespace, self, lag, selector) for namespace in namespaces
         ]
         self._started = False
 
@@ -167,6 +170,10 @@ class Informer:
         self._told("DELETED", key, obj)
         for handler in self._handlers:
             handler.on_delete(obj)
+
+    def held(self, namespace: str) -> Iterable[Any]:
+        """What is in the indexer of a namespace, or of all."""
+        return self.indexer.select(namespace)
 
     def watch_ended(self, namespace: str, why: str) -> None:
         """A watch is over, and why."""

@@ -23,6 +23,7 @@ from kubequeue.runtime.observer import CacheObserver, ClientObserver, ManagerObs
 from kubequeue.runtime.predicates import Predicate
 from kubequeue.runtime.reconcile import Reconciler
 from kubequeue.runtime.restclient import Buckets
+from kubequeue.runtime.selection import Selectors
 from kubequeue.sim import Simulation, to_ns
 from kubequeue.workqueue.priorityqueue import PriorityQueue
 
@@ -42,9 +43,8 @@ class Manager:
         namespaces: which to watch: one, or several; empty for all.
         limits: the token buckets of its client, one for each kind.
         leader_election: None leads at once.
-        name: what traces call it, and what is put before the names of its controllers; for several
-            managers at a time.
-        lag, resync_period: of its cache, in seconds.
+        name: what traces call it, also before the names of its controllers; for several at a time.
+        lag, resync_period, selectors: of its `Cache`; times in seconds.
         graceful_shutdown_timeout: seconds that `stop` waits for the rounds under way.
 
     Raises `InvalidArgumentError` for what `Cache` and `Client` refuse, or a time-out below zero.
@@ -62,6 +62,7 @@ class Manager:
         name: str = "",
         lag: Seconds = 0.0,
         resync_period: float = 0.0,
+        selectors: Selectors | None = None,
         graceful_shutdown_timeout: float = 30.0,
     ) -> None:
         if to_ns(graceful_shutdown_timeout, "graceful_shutdown_timeout") < 0:
@@ -71,7 +72,6 @@ class Manager:
         buckets = Buckets(sim, limits)
         of_lists = buckets if limits.shared else Buckets(sim, limits)
         called = sim.observe(ClientObserver, "client", name)
-        told = sim.observe(CacheObserver, "cache", name)
         self.name = name
         self.cache = Cache(
             sim,
@@ -81,7 +81,8 @@ class Manager:
             lag=lag,
             resync_period=resync_period,
             buckets=of_lists,
-            observers=(told, called),
+            selectors=selectors,
+            observers=(sim.observe(CacheObserver, "cache", name), called),
         )
         self.client = Client(
             sim, self.cache, server, user, limits, buckets=buckets, observer=called

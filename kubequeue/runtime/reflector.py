@@ -5,7 +5,7 @@ Mirrors tools/cache/reflector.go of client-go v0.36 in its list-then-watch mode.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from typing import Any, NamedTuple, Protocol
 
 from simpy.events import Event
@@ -14,6 +14,7 @@ from kubequeue.cluster.duration import Seconds
 from kubequeue.errors import APIError, InternalError, UnavailableError
 from kubequeue.runtime.delivery import Delivery
 from kubequeue.runtime.restclient import RESTClient
+from kubequeue.runtime.selection import Selection, Selector
 from kubequeue.sim import NANOSECONDS, Simulation
 
 _FIRST_BACKOFF = 8 * NANOSECONDS // 10
@@ -35,6 +36,9 @@ class Sink(Protocol):
 
     def deleted(self, obj: Any) -> None:
         """An object is gone."""
+
+    def held(self, namespace: str) -> Iterable[Any]:
+        """What it has of a namespace, or of all."""
 
     def watch_ended(self, namespace: str, why: str) -> None:
         """A list failed or a watch is over."""
@@ -75,7 +79,8 @@ class Reflector:
     A watch that just ends is taken up again from the last version that reached the sink; one that
     ends with an error, or within a second and with nothing, is followed by a new list after a
     back-off, and so is a version that the server has forgotten. (Upstream renews each watch after
-    5 to 10 minutes; as that costs no event, it is left out here.)
+    5 to 10 minutes; as that costs no event, it is left out here.) With a ``selector`` the server
+    leaves out what it does not pick: that costs no event either.
     Mirrors ``reflector.go: Reflector`` (client-go v0.36).
     """
 
@@ -87,6 +92,7 @@ class Reflector:
         namespace: str,
         sink: Sink,
         lag: Seconds,
+        selector: Selector | None = None,
     ) -> None:
         self.namespace = namespace
         self.has_synced = False
@@ -96,6 +102,7 @@ class Reflector:
         self._client = client
         self._kind = kind
         self._sink = sink
+        self._selection = None if selector is None else Selection(selector)
         self._backoff = Backoff(sim)
         self._seen: str | None = None
         self._ended: Event | None = None
@@ -118,7 +125,8 @@ class Reflector:
     def _list_and_watch(self) -> Steps:
         """Mirrors ``reflector.go: ListAndWatchWithContext``."""
         listed = yield from self._client.list(self._kind, self.namespace)
-        self.delivery.put(_Listed(list(listed.items), listed.resource_version), late=False)
+        items = self._selected(listed.items)
+        self.delivery.put(_Listed(items, listed.resource_version), late=False)
         version: str | None = listed.resource_version
         while version is not None:
             try:
@@ -129,6 +137,11 @@ class Reflector:
                 continue
             yield from self._watch(watch)
             version = self._seen  # None: the very first list was lost on the way
+            self._selected(self._sink.held(self.namespace))
+
+    def _selected(self, objects: Iterable[Any]) -> list[Any]:
+        """What of these is selected; a watch is about to go on from there."""
+        return list(objects) if self._selection is None else self._selection.begin(objects)
 
     def _watch(self, watch: Any) -> Steps:
         """Take what one watch tells until it ends; raises the error that it ended with."""
@@ -151,8 +164,11 @@ class Reflector:
         if event.type == "ERROR":
             self.break_watch(event.object)
             return
-        self._events += 1
-        self.delivery.put(event)
+        if self._selection is not None:
+            event = self._selection.of(event)
+        if event is not None:
+            self._events += 1
+            self.delivery.put(event)
 
     def _hand_on(self, thing: Any) -> None:
         """What was under way is here."""
