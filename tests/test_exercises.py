@@ -152,7 +152,7 @@ WRONG: dict[str, list[Any]] = {
         lambda action, found, age: found == "a Pod" or age >= 30,
     ],
     "04/resume": [
-        lambda recorded, rounds: recorded + 30,
+        lambda recorded, rounds: recorded + 30.001,
         lambda recorded, rounds: next((at for at in rounds if at >= recorded + 30), None),
         lambda recorded, rounds: rounds[-1],
     ],
@@ -180,7 +180,8 @@ def test_a_wrong_answer_is_told_what_is_missing(
     """No wrong answer passes, and each gets a sentence and a hint."""
     said = answered(name, WRONG[name][number], capsys)
     assert said.startswith("✗ Not yet: ")
-    assert exercises(name[:2])[name].hints[0] in said
+    assert ". Hint: " in said
+    assert number or exercises(name[:2])[name].hints[0] in said
 
 
 @pytest.mark.parametrize(
@@ -193,6 +194,7 @@ def test_a_wrong_answer_is_told_what_is_missing(
         ("03/order", ["A", "B"]),
         ("04/surplus", 4),
         ("04/surplus", ("4", 1)),
+        ("04/met", lambda action, found, age: 1),
         ("04/memory", lambda wanted, cached, records, now: wanted - len(cached)),
         ("04/memory", lambda wanted, cached, records, now: (1, 2)),
     ],
@@ -241,6 +243,65 @@ def test_no_sentence_has_the_address_of_an_object(capsys: pytest.CaptureFixture[
     assert "when nobody else writes" in answered("05/save", lambda read, write: True, capsys)
     for answer in (object(), lambda read, write: read.nothing, lambda read, write: write):
         assert "0x" not in answered("05/save", answer, capsys)
+
+
+def forgets_after(seconds: float, *, met: bool = True) -> Any:
+    """A memory that counts, and that gives a note up when it is older than so many seconds."""
+
+    def plan(wanted: int, cached: Any, records: dict[str, float], now: float) -> Any:
+        kept = {n for n, at in records.items() if now - at <= seconds and not (met and n in cached)}
+        return max(wanted - len(cached | kept), 0), kept
+
+    return plan
+
+
+@pytest.mark.parametrize("seconds", [0, 9, 25, 26, 29, 29.5, 30.5, 31, 33, 1e9])
+def test_a_memory_with_another_time_out_is_found_out(
+    seconds: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Too short makes a Pod too many while the cache is late; too long leaves one out."""
+    said = answered("04/memory", forgets_after(seconds), capsys)
+    words = "almost 30 s late" if 25 <= seconds < 30 else "vanishes unseen" if seconds > 30 else ""
+    assert said.startswith("✗")
+    assert words in said
+
+
+def test_a_memory_of_30_s_survives(capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither a cache that is almost so late nor a Pod that vanished unseen breaks it."""
+    assert answered("04/memory", forgets_after(30), capsys).startswith("✓")
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "hint"),
+    [
+        ("04/memory", forgets_after(9), "counts as there"),
+        ("04/memory", forgets_after(31), "must not count for a Pod that is gone"),
+        ("04/memory", forgets_after(30, met=False), "must not count for a Pod that is gone"),
+        ("04/memory", WRONG["04/memory"][1], "also while other notes are open"),
+        (
+            "04/met",
+            lambda action, found, age: action == "delete" or found != "nothing" or age > 30,
+            "only when nothing is found",
+        ),
+        ("04/met", lambda action, found, age: found != "a Pod", "by any Pod that is found"),
+        ("04/resume", lambda recorded, rounds: recorded + 5, "nobody wakes up"),
+        ("04/resume", lambda recorded, rounds: rounds[-1], "more than 30 s after the note"),
+    ],
+)
+def test_a_hint_is_for_the_mistake_that_was_found(
+    name: str, answer: Any, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Too many Pods, too few, a create, a delete: each has hints of its own."""
+    assert hint in answered(name, answer, capsys).partition("Hint: ")[2]
+
+
+def test_a_group_that_never_goes_on_is_said_to(capsys: pytest.CaptureFixture[str]) -> None:
+    """When no round is late enough, the sentence says it in plain words."""
+
+    def always_after(recorded: float, rounds: list[float]) -> float:
+        return next((at for at in rounds if at > recorded + 30), recorded + 300)
+
+    assert "the group never goes on, and" in answered("04/resume", always_after, capsys)
 
 
 @each_name

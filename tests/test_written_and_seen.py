@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from io import BytesIO
 from typing import Any
 from xml.etree import ElementTree
@@ -24,6 +25,7 @@ from kubequeue.lab.picture import Picture
 from kubequeue.lab.seen import pods_made, seen
 from kubequeue.lab.story import Decision, Memo, look, runs, together
 from kubequeue.lab.world import World, key, ready_world
+from kubequeue.lab.written_and_seen import shades
 
 
 def scaled(until: float = 20.0, **options: Any) -> World:
@@ -103,6 +105,26 @@ def test_every_end_of_a_note_has_its_reason() -> None:
         world.run(13)
         (memo,) = seen(world, "a", since=10).memos
         assert memo.why == why
+
+
+def test_a_pod_that_is_removed_early_is_shown_for_as_long_as_it_lived() -> None:
+    """The watch holds, so the cache shows it late; only a break of the watch hides it."""
+    for breaks_watch, shown, created in ((False, [(12.005, 12.5)], [10, 12.5]), (True, [], [10])):
+        world = ready_world(pod_lag=2)
+        world.scale("a", 2)
+        world.sim.call_at(10.5, partial(world.vanish, "a", breaks_watch=breaks_watch))
+        world.run(14)
+        story = seen(world, "a", since=10)
+        both = [(each.start, each.end) for each in story.cache if len(each.state or ()) == 2]
+        assert both == shown
+        assert [each.start for each in story.rounds if each.words == "create 1"] == created
+
+
+def test_a_round_that_deletes_what_is_gone_says_so() -> None:
+    """The server answers 404: nothing was deleted, and that is not nothing to do."""
+    words = [each.words for each in seen(scaled(30, expectations=None), "a", since=10).rounds]
+    assert "already gone" in words
+    assert not any("already gone," in each or ", already gone" in each for each in words)
 
 
 def test_a_restart_leaves_a_hole_in_the_cache() -> None:
@@ -185,6 +207,24 @@ def test_the_picture_has_four_lanes_on_one_axis() -> None:
     assert ax.get_xlim() == (10, 20)
     assert ax.get_xlabel() == "virtual time (s)"
     assert ax.get_title(loc="left") == "See the gap"
+
+
+def test_a_gap_that_the_picture_cuts_off_is_so_long_only_so_far() -> None:
+    """It may go on behind the edge, and the words do not hide that."""
+    assert "the gap: 3.8 s so far" in words(
+        plots.written_and_seen(scaled(), "a", since=10, until=15)
+    )
+
+
+def test_so_many_pods_have_the_same_colour_in_both_lanes() -> None:
+    """The cache that shows two of five Pods is as pale as the server was with two."""
+    story = seen(scaled(30, expectations=None), "a", since=10)
+    colours = {
+        (len(each.state or ()), strength)
+        for stretches in (story.truth, story.cache)
+        for each, strength in shades(stretches[:3], Pod, story)
+    }
+    assert len(colours) == len({count for count, _ in colours})
 
 
 def test_the_gap_is_a_band_in_the_accent_colour() -> None:

@@ -12,6 +12,7 @@ from kubequeue.lab.svg import Box, rectangle, text
 from kubequeue.lab.written_and_seen import (
     ROWS,
     fitting,
+    gap_words,
     is_behind,
     labels,
     shades,
@@ -80,7 +81,7 @@ class _Lines:
         if gaps:
             start, end = max(gaps, key=lambda gap: gap[1] - gap[0])
             left, right = self._x(start), self._x(end)
-            words = f"the gap: {end - start:.3g} s"
+            words = gap_words(start, end, self._story)
             middle = max((left + right) / 2, left + len(words) * _CHARACTER / 2 - 20)
             middle = min(middle, WIDTH - _RIGHT - len(words) * _CHARACTER / 2)
             yield text(middle, 14, words, 13, style.ACCENT, "middle", bold=True)
@@ -93,7 +94,7 @@ class _Lines:
     def _states(self, name: str, lane: int, stretches: list[Stretch]) -> Iterator[str]:
         y = _TOP + lane * _LANE
         yield self._name(y, name)
-        for each, strength in shades(stretches, Pod):
+        for each, strength in shades(stretches, Pod, self._story):
             left, right = self._x(each.start), self._x(each.end)
             box = Box(round(left, 1), y, round(right - left, 1), _BAR)
             yield rectangle(box, style.pale(self._colour, strength), "white")

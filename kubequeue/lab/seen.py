@@ -81,6 +81,8 @@ class _Subject(NamedTuple):
         return bool(wanted.items() <= meta.labels.items())
 
 
+_GONE = "already gone"
+
 Change = Callable[[State | None], State | None]
 
 
@@ -204,13 +206,15 @@ def _acts(each: Instant, subject: _Subject, names: set[str]) -> Iterator[str]:
             if name == subject.key and verb not in ("get", "list", "watch"):
                 yield "write" if code < 300 else "conflict" if code == 409 else f"{verb} failed"
         elif (verb == "create" and name == subject.prefix) or name.rpartition("/")[2] in names:
-            failed = "answer lost" if code == 504 else f"{verb} failed"
-            yield verb if code < 300 else failed if code != 404 else ""
+            failed = {404: _GONE, 504: "answer lost"} if verb == "delete" else {504: "answer lost"}
+            yield verb if code < 300 else failed.get(code, f"{verb} failed")
 
 
 def _told(done: list[str]) -> str:
-    """``create, create`` is ``create 2``."""
-    counts = {words: done.count(words) for words in done if words}
+    """``create, create`` is ``create 2``; that some were gone before is told if nothing else is."""
+    counts = {words: done.count(words) for words in done if words != _GONE} or dict.fromkeys(
+        done, 1
+    )
     counted = ("create", "delete")
     return ", ".join(f"{w} {n}" if w in counted else w for w, n in counts.items())
 

@@ -134,14 +134,16 @@ class World:
         self._pod_lag = seconds
         self.operator.cache.informer(Pod).lag = seconds
 
-    def vanish(self, name: str) -> None:
+    def vanish(self, name: str, *, breaks_watch: bool = True) -> None:
         """Somebody removes the newest Pod of a RayCluster, and the cache never shows it.
 
-        The watch breaks at that moment, so the cache hears of birth and end in one instant.
+        The watch breaks at that moment, so the cache hears of birth and end in one instant. With
+        a watch that holds, it shows the Pod for as long as the Pod was there, only later.
         """
         newest = max(self.pods(name), key=lambda pod: int(pod.metadata.resource_version))
         self.server.store.delete(Pod, key_of(newest), grace_period_seconds=0)
-        self.operator.cache.informer(Pod).break_watch()
+        if breaks_watch:
+            self.operator.cache.informer(Pod).break_watch()
 
     def pods(self, name: str, namespace: str = "default") -> tuple[Pod, ...]:
         """The Pods of a RayCluster as the server has them."""

@@ -85,7 +85,7 @@ def _draw_gaps(ax: Axes, story: Seen, bottom: float) -> None:
             arrowprops={"arrowstyle": "<->", "color": style.ACCENT, "shrinkA": 0, "shrinkB": 0},
         )  # fmt: skip
         width = max(story.end - story.start, 1e-9)
-        words = f"the gap: {end - start:.3g} s"
+        words = gap_words(start, end, story)
         x, side = (start + end) / 2, "center"
         if (end - start) / width * _INCHES <= 0.085 * len(words):  # no room: beside it
             is_left = end - story.start < 0.8 * width
@@ -101,7 +101,7 @@ def _draw_states(
 ) -> None:
     """Pale bars, deeper for more Pods."""
     width = max(story.end - story.start, 1e-9)
-    for each, strength in shades(stretches, kind):
+    for each, strength in shades(stretches, kind, story):
         fill = style.pale(colour, strength)
         ax.broken_barh(
             [(each.start, each.end - each.start)], (lane - _BAR / 2, _BAR), facecolor=fill,
@@ -115,9 +115,19 @@ def _draw_states(
         )  # fmt: skip
 
 
-def shades(stretches: list[Stretch], kind: type[Any]) -> Iterator[tuple[Stretch, float]]:
-    """Each stretch in which somebody looks, and how deep its colour is, from 0 to 1."""
-    most = max((len(s.state or ()) for s in stretches), default=1) or 1
+def gap_words(start: float, end: float, story: Seen) -> str:
+    """How long a gap is; one that lasts until the end of the story may go on."""
+    return f"the gap: {end - start:.3g} s{' so far' if end >= story.end else ''}"
+
+
+def shades(
+    stretches: list[Stretch], kind: type[Any], story: Seen
+) -> Iterator[tuple[Stretch, float]]:
+    """Each stretch in which somebody looks, and how deep its colour is, from 0 to 1.
+
+    So many Pods have the same colour on the server and in the cache.
+    """
+    most = max((len(s.state or ()) for s in (*story.truth, *story.cache)), default=1) or 1
     for number, each in enumerate(stretches):
         if each.state is not None:
             share = len(each.state) / most if kind is Pod else number % 2

@@ -56,7 +56,6 @@ class Assembly:
             namespaces=namespaces,
             lag=lag,
             resync_period=resync_period,
-            selectors=selectors,
             buckets=buckets.apart(),
             selectors=selectors,
             observers=(told, called),

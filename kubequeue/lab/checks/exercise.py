@@ -27,7 +27,8 @@ class Exercise:
     Attributes:
         asks: what to do, in one sentence.
         judge: why an answer is right; raises `Complaint` when it is wrong.
-        hints: the first for the first wrong answer, and so on; the last one stays.
+        hints: the first for the first wrong answer, and so on; the last one stays. A complaint
+            may bring its own, which come in the same way.
     """
 
     asks: str
@@ -35,7 +36,7 @@ class Exercise:
     hints: tuple[str, ...]
 
 
-_wrong_answers: Counter[str] = Counter()
+_wrong_answers: Counter[tuple[str, tuple[str, ...]]] = Counter()
 
 
 def check(name: str, answer: Any) -> None:
@@ -52,14 +53,16 @@ def check(name: str, answer: Any) -> None:
         if any(part is ... for part in (answer if type(answer) is tuple else (answer,))):
             raise NotAnsweredError
         print(f"✓ {attempt(lambda: found.judge(answer))}")
-        _wrong_answers.pop(name, None)
+        for told in [told for told in _wrong_answers if told[0] == name]:
+            del _wrong_answers[told]
     except NotAnsweredError:
         print(f"… {found.asks}")
     except WrongFormError as wrong:
         print(f"✗ Not yet: {wrong}.")
     except Complaint as wrong:
-        hint = found.hints[min(_wrong_answers[name], len(found.hints) - 1)]
-        _wrong_answers[name] += 1
+        hints = wrong.hints or found.hints
+        hint = hints[min(_wrong_answers[name, hints], len(hints) - 1)]
+        _wrong_answers[name, hints] += 1
         print(f"✗ Not yet: {str(wrong).rstrip('.')}. Hint: {hint}")
 
 
@@ -71,10 +74,10 @@ def exercises(lesson: str) -> dict[str, Exercise]:
     return found
 
 
-def expect(holds: object, complaint: str) -> None:
-    """Raise `Complaint` unless it holds."""
+def expect(holds: object, complaint: str, hints: tuple[str, ...] = ()) -> None:
+    """Raise `Complaint` unless it holds, with the hints for just this mistake."""
     if not holds:
-        raise Complaint(complaint)
+        raise Complaint(complaint, hints)
 
 
 def well_formed(holds: object, complaint: str) -> None:

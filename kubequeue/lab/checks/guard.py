@@ -31,7 +31,11 @@ _PACKAGE = __file__.partition("/lab/checks/")[0]
 
 
 class Complaint(Exception):  # noqa: N818 - it is an answer, no error
-    """What is wrong with an answer, in a sentence."""
+    """What is wrong with an answer, in a sentence; ``hints`` are for just this mistake."""
+
+    def __init__(self, sentence: str, hints: tuple[str, ...] = ()) -> None:
+        super().__init__(sentence)
+        self.hints = hints
 
 
 class WrongFormError(Complaint):

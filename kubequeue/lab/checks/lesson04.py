@@ -9,7 +9,7 @@ from kubequeue.cluster.objects import NamespacedName
 from kubequeue.kuberay.expectations import RayClusterScaleExpectation, ScaleAction
 from kubequeue.lab.checks.exercise import Exercise, expect, well_formed
 from kubequeue.lab.checks.guard import call, shown
-from kubequeue.lab.checks.lesson04_memory import survives
+from kubequeue.lab.checks.lesson04_memory import TOO_MANY, survives
 from kubequeue.lab.checks.quiz import Choice, Quiz
 from kubequeue.lab.hand_cache import HandCache
 from kubequeue.lab.seen import pods_made, seen
@@ -42,6 +42,20 @@ def _surplus(answer: Any) -> str:
     )
 
 
+_FOUND = (
+    "a create is met by any Pod that is found.",
+    "it is met also by a Pod that is going: it has been seen.",
+)
+_TIME_OUT = (
+    "a create that is not found is met by its age.",
+    "its age must be more than 30 s, not 30 s.",
+)
+_DELETE = (
+    "a delete is met only when nothing is found.",
+    "a delete has no time-out, and a Pod that is going is still found.",
+)
+
+
 def _met(answer: Any) -> str:
     chance = Random(6)
     for _ in range(120):
@@ -49,10 +63,15 @@ def _met(answer: Any) -> str:
         found = chance.choice(["nothing", "a Pod", "a Pod that is going"])
         age = chance.choice([0.0, 1.0, 29.9, 30.0, 30.1, 600.0])
         told, right = call(answer, action, found, age), _is_met(action, found, age)
+        well_formed(
+            type(told) is bool, f"it returned {shown(told)}, and True or False was expected"
+        )
+        created = _TIME_OUT if found == "nothing" else _FOUND
         expect(
             told is right,
             f"a {action} that is {age:g} s old, when the cache shows {found}, is "
             f"{'met' if right else 'not met'}, and your function says {shown(told)}",
+            created if action == "create" else _DELETE,
         )
     return "it judges as the memory does, in 120 cases."
 
@@ -69,18 +88,22 @@ def _is_met(action: str, found: str, age: float) -> bool:
     return memory.is_satisfied("default", "a", "workers")
 
 
+_YOUNG = ("the first round that starts more than 30 s after the note was made.",)
+
+
 def _resume(answer: Any) -> str:
     chance = Random(7)
     for _ in range(80):
         recorded = float(chance.randint(0, 20))
-        rounds = sorted(recorded + chance.choice([1, 15, 29, 30, 31, 40, 300]) for _ in range(4))
+        rounds = sorted(recorded + age for age in chance.sample([1, 15, 29, 30, 31, 40, 300], 4))
         right = next((at for at in rounds if _is_met("create", "nothing", at - recorded)), None)
-        told = call(answer, recorded, rounds)
+        told = call(answer, recorded, list(rounds))
+        goes = "never goes on" if right is None else f"goes on at {right:g} s"
         expect(
             told == right,
-            f"recorded at {recorded:g} s, with rounds at {rounds}, the group goes on "
-            f"{'never' if right is None else f'at {right:g} s'}, and your function says "
-            f"{shown(told)}",
+            f"noted at {recorded:g} s, with rounds at {', '.join(f'{at:g}' for at in rounds)} s, "
+            f"the group {goes}, and your function says {shown(told)}",
+            _YOUNG if told in rounds else (),
         )
     return "it agrees with the memory for 80 lists of rounds."
 
@@ -95,30 +118,22 @@ EXERCISES = {
         ),
     ),
     "04/met": Exercise(
-        "return True when the record is met, False when it is not.",
+        "return True when the note is met, False when it is not.",
         _met,
-        (
-            "a create is met by any Pod that is found; a delete only when nothing is found.",
-            "a create that is not found is met by its age: more than 30 s, not 30 s.",
-            "a delete has no time-out, and a Pod that is going is still found.",
-        ),
+        _TIME_OUT,
     ),
     "04/resume": Exercise(
         "return the second at which the group goes on, or None.",
         _resume,
         (
-            "nobody wakes up by itself: the answer is one of the rounds.",
-            "the first round that starts more than 30 s after the record was made.",
+            "nobody wakes up by itself: the answer is one of the rounds, or None.",
+            *_YOUNG,
         ),
     ),
     "04/memory": Exercise(
-        "return how many Pods to create, and the names of the records to keep.",
+        "return how many Pods to create, and the names of the notes in `records` to keep.",
         survives,
-        (
-            "a Pod that was written and is not shown yet counts as there.",
-            "drop a record when the cache shows its Pod, and when it is more than 30 s old.",
-            "create wanted - len(cached) - the records that are still open.",
-        ),
+        TOO_MANY,
     ),
 }
 
@@ -166,7 +181,7 @@ QUIZZES = {
             ),
             Choice(
                 "every RayCluster whose Pods the same cache shows",
-                lambda: f"a record is of one group of one RayCluster: {_rounds_of('b')}.",
+                lambda: f"a note is of one group of one RayCluster: {_rounds_of('b')}.",
             ),
             Choice(
                 "that group of A, until a later round",
@@ -176,7 +191,7 @@ QUIZZES = {
         ),
     ),
     "04/thirty-seconds": Quiz(
-        "A Pod was created and vanished before the cache showed it. What happens 30 s later?",
+        "A Pod was created, it vanished, and the cache never showed it. What happens 30 s later?",
         (
             Choice(
                 "a timer rings, and a round creates another Pod",

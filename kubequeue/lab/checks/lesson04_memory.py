@@ -13,6 +13,20 @@ from kubequeue.lab.checks.guard import call, shown
 FORGET = 30.0
 """Seconds after which a create that was never seen is given up."""
 
+TOO_MANY = (
+    "a Pod that was written and is not shown yet counts as there.",
+    "keep the note until the cache shows its Pod; give it up when it is more than 30 s old.",
+    "create wanted - len(cached) - the notes that are still open.",
+)
+TOO_FEW = (
+    "create what is missing at once, also while other notes are open.",
+    "create wanted - len(cached) - the notes that are still open.",
+)
+NOT_REPLACED = (
+    "a note must not count for a Pod that is gone. When is it to be dropped?",
+    "drop a note when the cache shows its Pod, and when it is more than 30 s old.",
+)
+
 
 @dataclass
 class Schedule:
@@ -70,8 +84,12 @@ def _schedules() -> Iterator[Schedule]:
     often = [float(second) for second in range(0, 120, 2)]
     yield Schedule("a second round comes before the cache shows the Pod", 5.0, [0, 2, 4, 9], {0: 1})
     yield Schedule("the cache is 25 s late", 25.0, often, {0: 2})
+    close = [round(0.3 * number, 1) for number in range(120)]
+    yield Schedule("the cache is almost 30 s late", 29.8, close, {0: 2})
     yield Schedule("3 more are asked for while one is not seen yet", 9.0, often, {0: 1, 4: 4})
     yield Schedule("a Pod vanishes unseen", 3.0, often, {0: 2}, vanish=1.0)
+    late = [0, 2, 4, 30, 30.1, 31]
+    yield Schedule("a Pod vanishes unseen", 3.0, late, {0: 2}, vanish=1.0)
     yield Schedule("a Pod is killed soon after it was seen", 3.0, often, {0: 2}, killed=11.0)
     chance = Random(8)
     for _ in range(12):
@@ -95,10 +113,12 @@ def _try(plan: Any, story: Schedule) -> None:
             pods.born[name] = records[name] = at
         there = len(pods.there(at))
         where = f"when {story.words} (lag {story.lag:.3g} s)"
-        expect(there <= wanted, f"{where}, {wanted} are asked for, and {there} exist at {at:.3g} s")
+        many = f"{where}, {wanted} are asked for, and {there} exist at {at:.3g} s"
+        expect(there <= wanted, many, TOO_MANY)
         expect(
             there >= wanted or _may_lack(pods, story, at),
             f"{where}, {wanted} are asked for, and {there} exist after your round at {at:.3g} s",
+            NOT_REPLACED if pods.gone else TOO_FEW,
         )
 
 
